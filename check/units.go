@@ -70,7 +70,7 @@ func (r *replay) functions(dwarfErr error) (reportFuncs func(), err error) {
 	state, note := report.NotInELF, "no debug information"
 	if dwarfErr != nil {
 		state, note = report.NotVerified, dwarfErr.Error()
-	} else if t, err := gotable.Open(r.img.Main, r.code); err != nil {
+	} else if t, err := gotable.Open(r.img.Main, r.code, r.opt.Limits); err != nil {
 		state, note = report.NotVerified, err.Error()
 	} else if t != nil {
 		return func() { r.goFunctions(t) }, nil

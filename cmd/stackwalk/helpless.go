@@ -145,8 +145,7 @@ func (c *cli) strangers(res *walk.Result) (out []string) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		known := func(m *walk.Module) bool { return !errors.Is(symbols.FileIsFor(path, m), symbols.ErrOtherModule) }
-		if len(res.Process.Modules) > 0 && !slices.ContainsFunc(res.Process.Modules, known) {
+		if len(res.Process.Modules) > 0 && symbols.FileIsOfOthers(path, res.Process.Modules) {
 			out = append(out, path)
 		}
 	}

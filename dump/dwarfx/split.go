@@ -143,12 +143,13 @@ func readIndex(c wire.Cursor, l limits.Limits, size uint64) (packageIndex, error
 		return nil, c.Err()
 	}
 
-	// The hash table of ids refers to rows, which count from 1.
+	// The hash table of ids refers to rows, which count from 1. There is one id for each row: more were
+	// not counted.
 	extents := readExtents(&numbers, &offsets, &sizes, version, units, columns)
 	index := make(packageIndex, min(units, slots))
 	for range slots {
 		id, row := ids.U64(), uint64(rows.U32())
-		if row > 0 && row <= units {
+		if row > 0 && row <= units && uint64(len(index)) < units {
 			index[id] = extents[row-1]
 		}
 	}

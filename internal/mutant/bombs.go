@@ -17,16 +17,18 @@ type Bomb struct {
 }
 
 // All has the bombs by the kind of their file: "elf", "dump" (cores and minidumps), "sym"
-// (symbol files), "packed" (symbol files that are packed).
+// (symbol files), "packed" (symbol files that are packed), "dwp" (packages of split units).
 var All = allBombs()
 
 func allBombs() map[string][]Bomb {
 	plain, packed := symRecordBombs()
 	return map[string][]Bomb{
-		"elf":    slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs(), recordBombs()),
+		"elf": slices.Concat(Bombs, moreBombs, frameBombs, compressedBombs(), recordBombs(),
+			[]Bomb{{"entries of .ARM.exidx", func() []byte { return exidxBomb(plainRecords) }}}),
 		"dump":   slices.Concat(dumpBombs, dumpRecordBombs()),
 		"sym":    slices.Concat(symBombs, plain),
 		"packed": packed,
+		"dwp":    companionBombs(),
 	}
 }
 

@@ -19,7 +19,39 @@ func dumpRecordBombs() (bombs []Bomb) {
 			return miniDump(more, streams...)
 		}})
 	}
+	bombs = append(bombs, Bomb{"a minidump of a stack of callers in modules of their own", callersOfModules})
 	return append(bombs, coreRecords...)
+}
+
+// callersOfModules returns a minidump of a stack whose callers are each in a module of its own. All
+// modules have one id and one name.
+func callersOfModules() []byte {
+	const count = 1 << 15
+	var stack []byte
+	for i := range uint64(count) {
+		stack = append(stack, body(stackAddr+16*(i+2), codeAddr+0x1000*i+0x100)...)
+	}
+	regs := context()
+	le.PutUint64(regs[0x98:], stackAddr)
+	name := uint32(len(regs) + len(stack))
+	list := records(threadList, 1, func(b []byte, i int, more uint32) []byte {
+		b = append(le.AppendUint32(b, uint32(i)), make([]byte, 20)...)
+		b = le.AppendUint64(b, stackAddr)
+		for _, v := range []uint32{uint32(len(stack)), more + 1232, 1232, more} {
+			b = le.AppendUint32(b, v)
+		}
+		return b
+	})
+	all := records(moduleList, count, func(b []byte, i int, more uint32) []byte {
+		b = le.AppendUint64(b, codeAddr+0x1000*uint64(i))
+		for _, v := range []uint32{0x1000, 0, 0, more + name} {
+			b = le.AppendUint32(b, v)
+		}
+		b = append(b, make([]byte, 76-24)...)
+		b = le.AppendUint32(le.AppendUint32(b, uint32(len(walkNames)-8)), more+name+8)
+		return append(b, make([]byte, 108-84)...)
+	})
+	return miniDump(slices.Concat(regs, stack, walkNames), list, all)
 }
 
 // dumpBytes is the size of all records of a bomb, smallStack that of its stack.

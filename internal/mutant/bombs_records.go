@@ -15,7 +15,7 @@ import (
 // with as many of the smallest legal record as fit into some megabytes: as they are, and
 // compressed by zlib and by zstd.
 func recordBombs() (bombs []Bomb) {
-	for _, k := range recordKinds {
+	for _, k := range slices.Concat(recordKinds, goKinds) {
 		bombs = append(bombs, Bomb{k.name, func() []byte { return build(k.make(plainRecords)...) }})
 		for _, kind := range []elf.CompressionType{elf.COMPRESS_ZLIB, elf.COMPRESS_ZSTD} {
 			bombs = append(bombs, Bomb{k.name + ", compressed by " + compressionNames[kind], func() []byte {

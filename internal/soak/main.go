@@ -173,6 +173,13 @@ func (p *pool) run(j job, file func() (data, out []byte, kind string)) {
 
 // bombs runs the bombs whose names match.
 func (p *pool) bombs(match *regexp.Regexp) {
+	for _, b := range mutant.All["dwp"] {
+		const program = "cxx-x86_64-gcc12-O2-dw5-split"
+		beside, err := filepath.Abs(filepath.Join(p.data, "testdata/elf", program+".elf"))
+		if err == nil && match.MatchString(b.Name) {
+			p.run(job{name: "bomb: " + b.Name, as: program + ".dwp", beside: beside, steps: companionSteps}, func() ([]byte, []byte, string) { return b.Make(), nil, bombKind })
+		}
+	}
 	for kind, steps := range map[string][]step{"elf": elfSteps, "dump": dumpBombSteps, "sym": symSteps, "packed": packedSteps} {
 		for _, b := range mutant.All[kind] {
 			if match.MatchString(b.Name) {

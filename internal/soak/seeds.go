@@ -62,6 +62,7 @@ var (
 	}
 	// dumpBombSteps are all formats; bombs are few.
 	dumpBombSteps = append(slices.Clone(dumpSteps),
+		step{"stackwalk", slices.Concat([]string{"--no-elf"}, manySymbols(), []string{"IN"}), "", []int{0, 1, 2}},
 		step{"stackwalk", []string{"--no-elf", "--format=html", "IN"}, "", []int{0, 1, 2}},
 		step{"stackwalk", []string{"--no-elf", "--format=machine", "--stack-contents", "IN"}, "", []int{0, 1, 2}})
 	walkSteps = []step{
@@ -79,6 +80,14 @@ var (
 	}
 	packedSteps = []step{{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}}}
 )
+
+// manySymbols returns flags that give many symbol files.
+func manySymbols() (args []string) {
+	for range 200 {
+		args = append(args, "--symbols=internal/soak/testdata/crash.sym")
+	}
+	return args
+}
 
 // coreSteps returns the steps for a core file that scripts/soak-cores.sh made.
 func coreSteps(machine string) []step {

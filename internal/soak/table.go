@@ -64,7 +64,7 @@ func (t *table) add(j job, s step, res outcome) {
 	}
 	if res.failure != "" {
 		f.failures++
-		t.failed = append(t.failed, fmt.Sprintf("%s: %s %q: %s", j.name, s.program, s.args, res.failure))
+		t.failed = append(t.failed, fmt.Sprintf("%s: %s %q: %s", j.name, s.program, slices.Compact(slices.Clone(s.args)), res.failure))
 	}
 }
 

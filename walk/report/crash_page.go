@@ -277,11 +277,12 @@ func (b *pageBuilder) text() string {
 // symbols.
 func (b *pageBuilder) modules(j *jsonReport) (out []moduleView, without int) {
 	crashed, all := map[*walk.Module]int{}, map[*walk.Module]int{}
+	first := b.r.Crashed()
 	for i := range b.r.Stacks {
 		for k := range b.r.Stacks[i].Frames {
 			m := b.r.Stacks[i].Frames[k].Module
 			all[m]++
-			if i == b.r.Crashed() {
+			if i == first {
 				crashed[m]++
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -40,7 +41,13 @@ type Store struct {
 	Files []string
 	// Limits bound the size of an unpacked file: limits.UnpackedSymbols.
 	Limits limits.Limits
+
+	mu    sync.Mutex
+	heads map[string]head // by path: a dump can have tens of thousands of modules
 }
+
+// maxTried bounds the Files of which a module notes why they are not its.
+const maxTried = 64
 
 // NewStore makes a Store of paths to directories and files.
 func NewStore(paths []string) (*Store, error) {
@@ -66,8 +73,11 @@ func (s *Store) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, path := range s.Files {
 		// The first line names the module, so the file need not be indexed.
-		if err := FileIsFor(path, m); err != nil {
-			out.Tried = append(out.Tried, companion.Probe{Path: path, Err: err})
+		h := s.head(path)
+		if !h.isFor(m) {
+			if len(out.Tried) < maxTried {
+				out.Tried = append(out.Tried, companion.Probe{Path: path, Err: h.not(m)})
+			}
 		} else if s.load(out, path, m) {
 			return out
 		}
@@ -97,7 +107,7 @@ func (s *Store) paths(m *walk.Module) iter.Seq[string] {
 
 // Prefetch implements walk.Prefetcher; there is nothing to get.
 func (s *Store) Prefetch(_ context.Context, m *walk.Module) bool {
-	if slices.ContainsFunc(s.Files, func(path string) bool { return FileIsFor(path, m) == nil }) {
+	if slices.ContainsFunc(s.Files, func(path string) bool { h := s.head(path); return h.isFor(m) }) {
 		return true
 	}
 	for path := range s.paths(m) {
@@ -203,18 +213,73 @@ func open(s *walk.Symbols, path string, l limits.Limits) error {
 	return nil
 }
 
+// head is the MODULE record in the first line of a symbol file.
+type head struct {
+	id, name string
+	err      error // why there is none
+}
+
+// head reads the first line of a file once.
+func (s *Store) head(path string) head {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, known := s.heads[path]
+	if !known {
+		if s.heads == nil {
+			s.heads = map[string]head{}
+		}
+		h = readHead(path)
+		s.heads[path] = h
+	}
+	return h
+}
+
+// isFor reports whether the file is m's.
+func (h *head) isFor(m *walk.Module) bool {
+	switch {
+	case h.err != nil:
+		return false
+	case m.DebugID != "":
+		return strings.EqualFold(h.id, m.DebugID)
+	}
+	return h.name == m.Name || h.name == m.File()
+}
+
+// not returns why the file is not m's.
+func (h *head) not(m *walk.Module) error {
+	if h.err != nil {
+		return h.err
+	}
+	return other(h.id, h.name, m)
+}
+
 // FileIsFor reads the first line of a symbol file and returns why the file is not m's.
 func FileIsFor(path string, m *walk.Module) error {
+	h := readHead(path)
+	if h.isFor(m) {
+		return nil
+	}
+	return h.not(m)
+}
+
+// FileIsOfOthers reports whether a symbol file is of none of the modules, nor of other builds of them.
+func FileIsOfOthers(path string, modules []*walk.Module) bool {
+	h := readHead(path)
+	return !slices.ContainsFunc(modules, func(m *walk.Module) bool { return h.isFor(m) || h.not(m) != ErrOtherModule })
+}
+
+// readHead reads the first line of a symbol file.
+func readHead(path string) (h head) {
 	f, err := os.Open(path)
 	if err != nil {
-		return pathless(err)
+		return head{err: pathless(err)}
 	}
 	defer f.Close()
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
 	r, done, err := Unpacker(f, Packing(magic[:n]))
 	if err != nil {
-		return err
+		return head{err: err}
 	}
 	defer done()
 	text := bufio.NewReader(io.LimitReader(r, 1<<16))
@@ -225,18 +290,11 @@ func FileIsFor(path string, m *walk.Module) error {
 	fields := strings.Fields(line)
 	if len(fields) < 5 || fields[0] != "MODULE" {
 		if kind != "" && kind != "a text file" && !strings.HasPrefix(line, "MODULE ") {
-			return fmt.Errorf("not a symbol file: it is %s", kind)
+			return head{err: fmt.Errorf("not a symbol file: it is %s", kind)}
 		}
-		return fmt.Errorf("no MODULE record in its first line")
+		return head{err: errors.New("no MODULE record in its first line")}
 	}
 
 	// The name is the rest of the line and may have spaces.
-	name := strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])
-	switch {
-	case m.DebugID != "" && strings.EqualFold(fields[3], m.DebugID):
-		return nil
-	case m.DebugID == "" && (name == m.Name || name == m.File()):
-		return nil
-	}
-	return other(fields[3], name, m)
+	return head{id: fields[3], name: strings.TrimSpace(line[strings.Index(line, fields[3])+len(fields[3]):])}
 }

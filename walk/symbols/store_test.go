@@ -113,3 +113,27 @@ func TestEscapedNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestHeads: the first line of a symbol file is read once, not for each of the modules of a dump. 200
+// files and 32,768 modules took 61 s of CPU time.
+func TestHeads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sym")
+	err := os.WriteFile(path, []byte("MODULE Linux x86_64 A1 a\nPUBLIC 0 0 f\n"), 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Store{Files: []string{path}}
+	other, same := &walk.Module{Path: "/b", DebugID: "B1"}, &walk.Module{Path: "/a", DebugID: "a1"}
+	if s.Prefetch(t.Context(), other) {
+		t.Error("a file is of another module")
+	}
+	if FileIsOfOthers(path, []*walk.Module{other, same}) || !FileIsOfOthers(path, []*walk.Module{other}) {
+		t.Error("FileIsOfOthers is wrong")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Prefetch(t.Context(), same) {
+		t.Error("the file was read again")
+	}
+}

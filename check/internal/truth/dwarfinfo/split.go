@@ -8,7 +8,9 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/bounds"
 	"symkit/internal/wire"
+	"symkit/limits"
 )
 
 // Split DWARF (DWARF 5 §7.3.2): the DIEs of a unit are in a .dwo file, or in a .dwp file that holds
@@ -21,9 +23,9 @@ var ErrNoSplit = errors.New("units whose split DWARF file (.dwo, .dwp) was not f
 // splits finds the split units of a file.
 type splits struct {
 	once  sync.Once
-	pack  *elfx.File // the .dwp file, or nil
-	parts map[uint64]map[uint32]part
-	err   error // why the index of the .dwp file cannot be read
+	pack  *elfx.File    // the .dwp file, or nil
+	parts *packageIndex // of pack, or nil
+	err   error         // why the index of the .dwp file cannot be read
 
 	mu sync.Mutex
 	n  uint64 // files so far
@@ -47,7 +49,7 @@ func (u *Unit) Open(ctx context.Context, others *companion.Companions) (split *U
 		return nil, nil, ErrNoSplit
 	}
 	s := &u.in.splits
-	s.once.Do(func() { s.openPackage(others) })
+	s.once.Do(func() { s.openPackage(others, u.in.limits) })
 	if s.err != nil {
 		return nil, nil, s.err
 	}
@@ -68,7 +70,7 @@ func (u *Unit) Open(ctx context.Context, others *companion.Companions) (split *U
 			}
 		}
 	}
-	if parts, ok := s.parts[u.id]; ok {
+	if parts := s.parts.of(u.id); parts != nil {
 		err = open(s.pack, parts)
 		return split, release, err
 	}
@@ -136,23 +138,51 @@ func (u *Unit) inherit(skeleton *Unit) {
 }
 
 // openPackage reads the index of the .dwp file, if there is one.
-func (s *splits) openPackage(others *companion.Companions) {
+func (s *splits) openPackage(others *companion.Companions, l limits.Limits) {
 	s.pack = others.OpenPackage()
 	if s.pack == nil {
 		return
 	}
 	data, err := s.pack.SectionData(".debug_cu_index")
 	if err == nil {
-		s.parts, err = readIndex(wire.New(".debug_cu_index", data, s.pack.BigEndian))
+		s.parts, err = readIndex(wire.New(".debug_cu_index", data, s.pack.BigEndian), l, uint64(s.pack.Size()))
 	}
 	if err != nil {
 		s.err = fmt.Errorf("%s: %w", s.pack.Path(), err)
 	}
 }
 
-// readIndex reads an index of units: a hash table from ids to rows, and a table of the parts of
+// packageIndex is an index of units: a hash table from ids to rows, and a table of the parts of
 // sections for each row (DWARF 5 §7.3.5.3).
-func readIndex(c wire.Cursor) (map[uint64]map[uint32]part, error) {
+type packageIndex struct {
+	rows                     map[uint64]uint32 // by id, from 0
+	sections, offsets, sizes wire.Cursor       // the columns, and the tables
+	columns                  uint64
+}
+
+// idMemory is what an id takes in memory.
+const idMemory = 60
+
+// of returns the parts of a unit, or nil.
+func (x *packageIndex) of(id uint64) map[uint32]part {
+	if x == nil {
+		return nil
+	}
+	i, ok := x.rows[id]
+	if !ok {
+		return nil
+	}
+	row, names, offsets, sizes := map[uint32]part{}, x.sections, x.offsets, x.sizes
+	offsets.Skip(4 * x.columns * uint64(i))
+	sizes.Skip(4 * x.columns * uint64(i))
+	for range x.columns {
+		row[names.U32()] = part{offsets.U32(), sizes.U32()}
+	}
+	return row
+}
+
+// readIndex reads the index of a file of size bytes.
+func readIndex(c wire.Cursor, l limits.Limits, size uint64) (*packageIndex, error) {
 	version := c.U32()
 	if c.BigEndian() && version > 2 {
 		version >>= 16 // since DWARF 5 two bytes, and two of padding
@@ -163,7 +193,8 @@ func readIndex(c wire.Cursor) (map[uint64]map[uint32]part, error) {
 	}
 	columns, units, slots := uint64(c.U32()), uint64(c.U32()), uint64(c.U32())
 	ids, rows := c.Sub(8*slots), c.Sub(4*slots)
-	sections, offsets, sizes := c.Sub(4*columns), c.Sub(4*columns*units), c.Sub(4*columns*units)
+	x := &packageIndex{rows: map[uint64]uint32{}, columns: columns}
+	x.sections, x.offsets, x.sizes = c.Sub(4*columns), c.Sub(4*columns*units), c.Sub(4*columns*units)
 	if c.Err() != nil {
 		return nil, c.Err()
 	}
@@ -172,20 +203,17 @@ func readIndex(c wire.Cursor) (map[uint64]map[uint32]part, error) {
 	}
 
 	// Rows count from 1; 0 is a slot that is not in use.
-	table := make([]map[uint32]part, 0, units)
-	for range units {
-		row, names := map[uint32]part{}, sections
-		for range columns {
-			row[names.U32()] = part{offsets.U32(), sizes.U32()}
-		}
-		table = append(table, row)
-	}
-	index := map[uint64]map[uint32]part{}
+	records := bounds.NewRecords(l, limits.UnitRecords, size)
 	for range slots {
 		id, row := ids.U64(), uint64(rows.U32())
-		if row > 0 && row <= units {
-			index[id] = table[row-1]
+		if row == 0 || row > units {
+			continue
 		}
+		err := records.Take(1, idMemory)
+		if err != nil {
+			return nil, &wire.Error{Section: c.Section(), Offset: 4, Err: err}
+		}
+		x.rows[id] = uint32(row - 1)
 	}
-	return index, nil
+	return x, nil
 }

@@ -11,6 +11,8 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth"
 	"symkit/elfx"
+	"symkit/internal/bounds"
+	"symkit/limits"
 )
 
 // goSections are the sections where Go's linker puts its function table.
@@ -28,12 +30,15 @@ type Table struct {
 	Paths   map[string]uint32
 }
 
+// funcBytes is what a function takes in memory, with its symbol and name.
+const funcBytes = 400
+
 // Open reads the function table of a Go program, by debug/gosym. It returns nil for a program
 // without one. The addresses of a table count from runtime.text, which the header or
 // runtime.moduledata gives. Without both, Open assumes that runtime.text is the start of .text, if
 // the entry point is then the function that starts a Go program: where C's linker made the program,
 // .text begins with C's entry point.
-func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
+func Open(main *elfx.File, code pcs.Set, l limits.Limits) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t, err = nil, truth.Recovered("debug/gosym", p)
@@ -56,6 +61,9 @@ func Open(main *elfx.File, code pcs.Set) (t *Table, err error) {
 	}
 
 	h, err := ReadHeader(data, main.BigEndian)
+	if err == nil {
+		err = bounds.NewRecords(l, limits.UnitRecords, uint64(main.Size())).Take(int(h.nfunc), funcBytes)
+	}
 	if err != nil {
 		return nil, err
 	}
