@@ -120,7 +120,12 @@ native() {
 	new x86_64-noid-inline && build gcc inline.cc -Wl,--build-id=none && crash
 	new x86_64-noid-static && build gcc odd.c -static -Wl,--build-id=none && crash
 	gocrash x86_64-noid amd64 -ldflags=-B=none
+	gocrash x86_64-nodwarf amd64 -ldflags=-w
 	new x86_64-musl && build musl-gcc odd.c -Wl,--build-id && crash
+	new x86_64-muslhandler && build musl-gcc handler.c && FATAL=SIGABRT crash
+	new x86_64-musloverflow && build musl-gcc overflow.c && (ulimit -s 1024 && crash)
+	new x86_64-muslbare && build musl-gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
+	new x86_64-bare && build gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
 	new x86_64-muslnoid && build musl-gcc odd.c -Wl,--build-id=none && crash
 	new x86_64-muslstatic && build musl-gcc odd.c -static -Wl,--build-id=none && crash
 	# Without NT_FILE's pages: only the vdso tells its build id.
@@ -136,12 +141,13 @@ gocrash() {
 	GOTRACEBACK=crash FATAL=SIGABRT crash
 }
 
-# gocross QEMU GOARCH PREFIX: the Go program on a machine that qemu-user runs: qemu's core, and
+# gocross QEMU GOARCH PREFIX FLAGS...: the Go program on a machine that qemu-user runs: qemu's core, and
 # the traceback that the program writes.
 gocross() {
 	local qemu=$1 arch=$2 prefix=$3 found
+	shift 3
 	new "$prefix-go"
-	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$arch go build -o "$out/$prefix-go/prog" main.go)
+	(cd "$src/gocrash" && CGO_ENABLED=0 GOARCH=$arch go build "$@" -o "$out/$prefix-go/prog" main.go)
 	{ (
 		ulimit -c unlimited
 		GOTRACEBACK=crash exec "$qemu" ./prog >traceback 2>&1
@@ -203,8 +209,10 @@ for what in "$@"; do
 	native) native ;;
 	i386) i386 ;;
 	# gdb 13 does not read signal frames of CPUs with SVE.
-	aarch64) QEMU_CPU=cortex-a57 cross qemu-aarch64 aarch64-linux-gnu-gcc aarch64 && gocross qemu-aarch64 arm64 aarch64 ;;
-	arm) cross qemu-arm arm-linux-gnueabihf-gcc arm && gocross qemu-arm arm arm ;;
+	aarch64) QEMU_CPU=cortex-a57 cross qemu-aarch64 aarch64-linux-gnu-gcc aarch64 && gocross qemu-aarch64 arm64 aarch64 &&
+		gocross qemu-aarch64 arm64 aarch64-nodwarf -ldflags=-w ;;
+	arm) cross qemu-arm arm-linux-gnueabihf-gcc arm && gocross qemu-arm arm arm &&
+		gocross qemu-arm arm arm-nodwarf -ldflags=-w ;;
 	s390x) cross qemu-s390x s390x-linux-gnu-gcc s390x && gocross qemu-s390x s390x s390x ;;
 	riscv64) cross qemu-riscv64 riscv64-linux-gnu-gcc riscv64 ;;
 	ppc64) cross qemu-ppc64le powerpc64le-linux-gnu-gcc ppc64 && gocross qemu-ppc64le ppc64le ppc64 ;;

@@ -14,6 +14,21 @@ func (f *Frame) isInjected() bool {
 	return f.Module != nil && injected[strings.TrimSuffix(f.Place.Func, ".abi0")]
 }
 
+// returnsTo reports whether pc can be the return address of f: that of a call, or, in Go, one that no call
+// pushed: what an injected function interrupted, or an instruction of runtime.goexit, to which the
+// first function of a goroutine returns.
+func (w *walker) returnsTo(f *Frame, pc uint64) bool {
+	if w.returnsToCode(pc) {
+		return true
+	}
+	addr := w.returnAddr(pc)
+	if f.isInjected() {
+		return w.p.code(addr)
+	}
+	m, place := w.lookup(addr)
+	return m != nil && strings.TrimSuffix(place.Func, ".abi0") == "runtime.goexit" && addr-place.FuncAddr <= entrySize
+}
+
 // interrupted corrects the registers of the caller of an injected function. Where calls write a link
 // register, the handler pushes the interrupted one before it sets the register (signal_arm64.go,
 // preparePanic and pushCall).

@@ -132,3 +132,22 @@ func TestGoexit(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestInjectedWithoutRules: a Go program without DWARF (-ldflags=-w) has frame pointers, and return
+// addresses that no call is before: what sigpanic interrupted, and the one in goexit.
+func TestInjectedWithoutRules(t *testing.T) {
+	nops := strings.Repeat("90", 32)
+	for fn, want := range map[string]string{
+		"runtime.sigpanic":          "runtime.sigpanic@context middle@frame_pointer runtime.goexit.abi0@frame_pointer end",
+		"runtime.asyncPreempt.abi0": "runtime.asyncPreempt.abi0@context middle@frame_pointer runtime.goexit.abi0@frame_pointer end",
+		"main.called":               "main.called@context",
+	} {
+		stack := words(0x8000, 8, 0x8010, 0x401184, 0x8020, 0x401201, 0, 0)
+		p := process("x86_64", regsOf(0x401050, map[cfi.Reg]uint64{7: 0x7ff0, 6: 0x8000}), words(0x7ff0, 8, 0, 0), stack,
+			codeAt(t, 0x1040, nops), codeAt(t, 0x1170, nops), codeAt(t, 0x11f8, nops))
+		text := strings.NewReplacer("inner", fn, "outer", "runtime.goexit.abi0").Replace(symbolsText)
+		if got := stackOf(t, p, text); got != want {
+			t.Errorf("%s: %s, want %s", fn, got, want)
+		}
+	}
+}

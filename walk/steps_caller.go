@@ -46,7 +46,7 @@ func (w *walker) fromCode(f *Frame, r *Registers, reached bool) (out Registers, 
 	}
 
 	out, v, err = w.codeCaller(f, r, &got.state)
-	if v != notFound && reached && w.calls(out.PC, f) == isOther && !w.tailCalled(out.PC, f) {
+	if v != notFound && reached && !f.isInjected() && w.calls(out.PC, f) == isOther && !w.tailCalled(out.PC, f) {
 		return out, notFound, errOtherCall // the code may be a part of a function that is not its first
 	}
 	return out, v, err
@@ -138,7 +138,7 @@ func (w *walker) codeCaller(f *Frame, r *Registers, s *codeState) (out Registers
 	if !hasRA {
 		return out, notFound, errNoReturn
 	}
-	if !w.returnsToCode(out.PC) && !w.beginsEntry(w.returnAddr(out.PC)) && !w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) {
+	if !w.returnsTo(f, out.PC) && !w.beginsEntry(w.returnAddr(out.PC)) && !w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) {
 		return out, notFound, errNoCall
 	}
 	return out, v, nil

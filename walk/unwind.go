@@ -205,7 +205,7 @@ func (w *walker) byFramePointer(f *Frame, r *Registers) (out Registers, v verdic
 		(f.Trust == TrustFramePointer || w.cpu.chained(w.p)) {
 		return out, stackEnd, errChainEnd
 	}
-	if !w.returnsToCode(out.PC) && !(w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) && w.chainGoesOn(out)) {
+	if !w.returnsTo(f, out.PC) && !(w.generated(w.returnAddr(out.PC), w.cpu.sp(r)) && w.chainGoesOn(out)) {
 		return out, notFound, errNoCall
 	}
 	return out, found, nil

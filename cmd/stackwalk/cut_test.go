@@ -74,6 +74,12 @@ var losses = []struct {
 // with its whole stack. It returns the number of walks.
 func cutStack(t *testing.T, name string, p *walk.Process, thread int, s walk.Supplier, whole *walk.Stack, samples uint64) (walks int) {
 	t.Helper()
+	return cutStackWith(t, name, p, thread, s, samples, func(s *walk.Stack) string { return invented(s, whole) }, whole)
+}
+
+// cutStackWith is cutStack with a function that returns what is wrong with a stack.
+func cutStackWith(t *testing.T, name string, p *walk.Process, thread int, s walk.Supplier, samples uint64, wrong func(*walk.Stack) string, whole *walk.Stack) (walks int) {
+	t.Helper()
 	const mostStack = 16 << 20 // of a frame, and of a stack whose mapping is not known
 	arch := cfi.ArchByName(p.CPU)
 	word := uint64(arch.WordSize)
@@ -106,7 +112,7 @@ func cutStack(t *testing.T, name string, p *walk.Process, thread int, s walk.Sup
 				t.Fatal(err)
 			}
 			walks++
-			if why := invented(&res.Stacks[0], whole); why != "" {
+			if why := wrong(&res.Stacks[0]); why != "" {
 				t.Errorf("%s, thread %d, %s from sp+%#x: %s\n%swhole:\n%s", name, p.Threads[thread].ID, loss.name, lost.Lo-sp, why,
 					trusts(&res.Stacks[0]), trusts(whole))
 				return walks // the others would be like it
