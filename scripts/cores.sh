@@ -124,8 +124,8 @@ native() {
 	new x86_64-musl && build musl-gcc odd.c -Wl,--build-id && crash
 	new x86_64-muslhandler && build musl-gcc handler.c && FATAL=SIGABRT crash
 	new x86_64-musloverflow && build musl-gcc overflow.c && (ulimit -s 1024 && crash)
-	new x86_64-muslbare && build musl-gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
-	new x86_64-bare && build gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
+	new x86_64-musllean && build musl-gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
+	new x86_64-lean && build gcc odd.c -fno-asynchronous-unwind-tables -fomit-frame-pointer && crash
 	new x86_64-muslnoid && build musl-gcc odd.c -Wl,--build-id=none && crash
 	new x86_64-muslstatic && build musl-gcc odd.c -static -Wl,--build-id=none && crash
 	# Without NT_FILE's pages: only the vdso tells its build id.

@@ -68,7 +68,7 @@ func withoutParts(t *testing.T, exe, path string) {
 	}
 	defer core.Close()
 	p := core.Process
-	kept, bare := &keptSymbols{Supplier: &elfsyms.Supplier{Files: files}}, &keptSymbols{Supplier: withoutRules{files}}
+	kept, plain := &keptSymbols{Supplier: &elfsyms.Supplier{Files: files}}, &keptSymbols{Supplier: withoutRules{files}}
 	for k := range min(len(p.Threads), 2) {
 		stack := func(s walk.Supplier) *walk.Stack {
 			res, err := walk.Walk(t.Context(), p, s, walk.Options{Threads: []int{k}, Jobs: 1, MaxFrames: 1000})
@@ -77,8 +77,8 @@ func withoutParts(t *testing.T, exe, path string) {
 			}
 			return &res.Stacks[0]
 		}
-		whole, guessed := stack(kept), stack(bare)
-		cutStackWith(t, exe+" without rules", p, k, bare, samplesOfCore, func(s *walk.Stack) string {
+		whole, guessed := stack(kept), stack(plain)
+		cutStackWith(t, exe+" without rules", p, k, plain, samplesOfCore, func(s *walk.Stack) string {
 			if invented(s, whole) == "" {
 				return ""
 			}

@@ -274,7 +274,7 @@ var (
 		"musl":       "the start of musl's programs has no rules",
 		"muslnoid":   "the same",
 		"muslstatic": "the same",
-		"muslbare":   "the same", "muslhandler": "the same", "musloverflow": "the same",
+		"musllean":   "the same", "muslhandler": "the same", "musloverflow": "the same",
 		"go": "the signal trampoline has no rules; invents callers of runtime.clone",
 	}
 	gdbStops = map[string]string{
@@ -287,7 +287,7 @@ var (
 		"musl":       "the start of musl's programs has no rules",
 		"muslnoid":   "the same",
 		"muslstatic": "the same",
-		"muslbare":   "the same", "muslhandler": "the same", "musloverflow": "the same",
+		"musllean":   "the same", "muslhandler": "the same", "musloverflow": "the same",
 	}
 )
 
