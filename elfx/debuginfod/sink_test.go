@@ -1,9 +1,12 @@
+//go:build unix
+
 package debuginfod
 
 import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +101,7 @@ func TestSinkFull(t *testing.T) {
 // TestWaiting: a server that does not answer is told long before it is given up, and once.
 func TestWaiting(t *testing.T) {
 	testfile.Patiently(t, 200*time.Millisecond, func(timeout time.Duration) string {
-		url, _ := testfile.StalledServer(t)
+		url, _ := server(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 		var told []string
 		c := &Client{URLs: []string{url}, Cache: t.TempDir(), Timeout: timeout}
 		c.Waiting = func(server string, waited, limit time.Duration) {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"symkit/internal/address"
@@ -38,6 +39,9 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 			break
 		}
 		err = s.download(ctx, e, m)
+		if full(err) && s.leave(err) {
+			err = s.download(ctx, e, m) // to elsewhere
+		}
 		if err == nil {
 			err = e.verify(m)
 		}
@@ -64,6 +68,11 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		s.mu.Unlock()
 	}
 	return err
+}
+
+// full reports whether an error is that of a disk without space.
+func full(err error) bool {
+	return errors.Is(err, fetch.ErrSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // blamed returns err as an error of the server, unless it is about one file.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -7,8 +9,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"symkit/internal/testfile"
 )
 
 // TestNoDebuginfodCache: a debug file from a server is used where it cannot be kept, with one warning.
@@ -43,7 +43,9 @@ func TestNoDebuginfodCache(t *testing.T) {
 // TestWaiting: a server that does not answer is one line long before it is given up, also in a batch.
 func TestWaiting(t *testing.T) {
 	stripped := fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5-stripped.elf")
-	url, _ := testfile.StalledServer(t)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer server.Close()
+	url := server.URL
 	t.Setenv("DEBUGINFOD_URLS", url)
 	t.Setenv("DEBUGINFOD_TIMEOUT", "1")
 	t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
