@@ -13,6 +13,11 @@ func (r *replay) checkPublics() error {
 	c, s := r.c, r.s
 	c.Begin(report.CheckPublics, "symbols")
 	all := r.symbols.all
+	if r.symbols.over != nil {
+		c.State(report.CheckPublics, report.NotVerified, "")
+		c.Unread(report.CheckPublics, uint64(max(len(s.Publics), 1)), r.symbols.over.Error())
+		return nil
+	}
 	if !r.symbols.any {
 		c.State(report.CheckPublics, report.NotInELF, "no symbol table")
 		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")

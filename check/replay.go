@@ -197,6 +197,9 @@ func (r *replay) steps(dwarfErr error) error {
 	if err != nil {
 		return err
 	}
+	if r.symbols.over != nil {
+		r.hole(report.CheckFuncs, 1, r.symbols.over.Error()) // FUNC records may be of these symbols
+	}
 
 	// The other checks need no debug information, and do not depend on each other. The first begins
 	// first, because it mostly needs one goroutine.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -21,9 +23,9 @@ type symbols struct {
 	r        *replay
 	all      []codeSymbol // by address
 	names    *naming.Table
-	any      bool         // there is a table
-	tooMany  limits.Limit // the limit that the tables exceed, 0 for none
-	twice    []uint64     // addresses that several symbols of one table have, in order
+	any      bool     // there is a table
+	over     error    // the limit that the tables exceed; then there are no symbols here
+	twice    []uint64 // addresses that several symbols of one table have, in order
 	versions map[string]bool
 	opd      opd
 	// objects are the addresses of data in code, marks the mapping symbols, both in order.
@@ -77,12 +79,16 @@ func (t *symbols) read() {
 		}
 		for _, read := range []func() (*elfx.SymbolTable, error){f.Symtab, f.Dynsym} {
 			table, err := read()
-			if err != nil {
-				r.c.Unverified(report.CheckPublics, 1, err.Error())
-			}
+			t.unread(err)
 			t.add(table)
 			t.any = t.any || table != nil
 		}
+	}
+
+	// With some of the symbols alone, sound records would be findings.
+	if t.over != nil {
+		t.all, t.twice, t.objects, t.marks = nil, nil, nil, nil
+		t.names = naming.NewTable()
 	}
 
 	// Of equal names at one address the kind that needs most comes first, and stays.
@@ -100,22 +106,33 @@ func (t *symbols) read() {
 	t.order()
 }
 
+// exceed notes that the symbols exceed a limit.
+func (t *symbols) exceed(x limits.Limit) {
+	t.over = fmt.Errorf("names of symbols: %w", t.r.opt.Limits.Exceeded(x, t.r.img.Size()))
+}
+
+// unread notes why a table was not read.
+func (t *symbols) unread(err error) {
+	switch {
+	case errors.Is(err, limits.ErrExceeded):
+		t.over = err
+	case err != nil:
+		t.r.c.Unverified(report.CheckPublics, 1, err.Error())
+	}
+}
+
 // addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
 func (t *symbols) addMini() bool {
 	r := t.r
 	f, err := r.img.Main.DebugData()
-	if err != nil {
-		r.c.Unverified(report.CheckPublics, 1, err.Error())
-	}
+	t.unread(err)
 	if f == nil {
 		return false
 	}
 	defer f.Close()
 
 	table, err := f.Symtab()
-	if err != nil {
-		r.c.Unverified(report.CheckPublics, 1, err.Error())
-	}
+	t.unread(err)
 	t.add(table)
 	return table != nil
 }
@@ -157,11 +174,11 @@ func (t *symbols) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint
 		name := table.NameOf(s)
 		named += uint64(len(name))
 		if named > most {
-			t.tooMany = limits.Names
+			t.exceed(limits.Names)
 			return
 		}
 		if uint64(len(t.all)) > records {
-			t.tooMany = limits.SymbolRecords
+			t.exceed(limits.SymbolRecords)
 			return
 		}
 		switch {

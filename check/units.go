@@ -212,9 +212,6 @@ func (w *worker) units() (damage, err error) {
 // limits allow. The number of names does not depend on the order of the goroutines.
 func (r *replay) tooMuch() error {
 	size := r.img.Size()
-	if x := r.symbols.tooMany; x != 0 {
-		return fmt.Errorf("%s: names of symbols: %w", r.img.Main.Path(), r.opt.Limits.Exceeded(x, size))
-	}
 	if r.dw == nil {
 		return nil
 	}
