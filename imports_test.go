@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "internal/crash", "limits"},
 	"check/internal/truth":           {"check/internal/naming", "check/internal/pcs", "elfx", "internal/wire", "limits"},
 	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/wire", "limits"},
-	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/wire"},
+	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/bounds", "internal/wire", "limits"},
 	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/par", "internal/wire", "limits", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/report":                   {"internal/page", "internal/printable", "internal/wire", "limits"},

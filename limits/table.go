@@ -44,7 +44,7 @@ const (
 	SymbolText      // bytes of symbol files that are read for the frames of a dump
 	InlinedCalls    // inlined calls of the places of a dump
 	Report          // bytes of a report, by the size of the dump: for the program
-	UnpackedSymbols // bytes of memory for an unpacked symbol file and its index, by its packed size
+	UnpackedSymbols // bytes of an unpacked symbol file and its index, by its packed size
 	FetchedSymbols  // bytes of an unpacked symbol file from a server, on disk
 	FetchedFiles    // bytes of an ELF file from a debuginfod server, on disk
 	FetchedTotal    // bytes of all files from a symbol server, or from all debuginfod servers
@@ -95,7 +95,7 @@ var about = [numLimits]struct {
 	SymbolText:      {"symbol-text", "bytes of symbol files that are read for the frames of a dump", bound{base: 256 << 20}},
 	InlinedCalls:    {"inlined-calls", "inlined calls at the places of a dump, each place once", bound{base: 2 << 20}},
 	Report:          {"report", "bytes of stackwalk's report of a dump, by the size of the dump", bound{base: 256 << 20, perByte: 32}},
-	UnpackedSymbols: {"unpacked-symbols", "bytes of memory for an unpacked symbol file and its index, by its packed size", bound{base: 64 << 20, perByte: 36}},
+	UnpackedSymbols: {"unpacked-symbols", "bytes of an unpacked symbol file and its index, by its packed size", bound{base: 64 << 20, perByte: 36}},
 	FetchedSymbols:  {"fetched-symbols", "bytes of an unpacked symbol file from a server, on disk", bound{base: 4 << 30}},
 	FetchedFiles:    {"fetched-files", "bytes of an ELF file from a debuginfod server, on disk; DEBUGINFOD_MAXSIZE takes precedence", bound{base: 8 << 30}},
 	FetchedTotal:    {"fetched-total", "bytes of all files from a symbol server, or from all debuginfod servers, in one run", bound{base: 32 << 30}},
