@@ -97,14 +97,16 @@ func (o *options) soak(ctx context.Context) (failed int, err error) {
 	}
 	defer p.close()
 
-	// Bombs run apart from mutants, because the memory that they take in this process would
-	// count as their children's.
+	// Bombs run apart from mutants and one after the other, because the memory that they take in
+	// this process would count as their children's.
+	p.group.SetLimit(1)
 	if o.bomb != "-" {
 		p.bombs(bomb)
 	}
 	if err := p.group.Wait(); err != nil {
 		return p.table.failures(), err
 	}
+	p.group.SetLimit(o.jobs)
 	if err := testfile.ForgetPeak(); err != nil { // the largest bombs have been in memory
 		return 0, err
 	}
