@@ -10,6 +10,7 @@ import (
 	"symkit/check/internal/naming"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
+	"symkit/internal/quantity"
 )
 
 // checkCode checks that FUNC records lie in executable sections.
@@ -65,8 +66,8 @@ func (r *replay) reportFuncs() {
 	r.c.Compared(report.CheckFuncs, uint64(r.functionCount))
 	if bytes > 0 {
 		r.c.Update(report.CheckFuncs, func(k *report.Check) {
-			k.Notes = append(k.Notes, fmt.Sprintf("%d functions of %d have no FUNC: %d bytes, %.1f %% of all functions'",
-				len(lost), r.functionCount, bytes, 100*float64(bytes)/float64(all)))
+			k.Notes = append(k.Notes, fmt.Sprintf("%s functions of %s have no FUNC: %s, %s of all functions'",
+				quantity.Number(len(lost)), quantity.Number(r.functionCount), quantity.Bytes(bytes), quantity.Share(bytes, all)))
 		})
 	}
 

@@ -9,6 +9,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/emit"
+	"symkit/internal/quantity"
 )
 
 // walker walks one thread after the other.
@@ -78,7 +79,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 			s.End = "no unwinder for " + w.p.CPU
 			return s
 		case len(s.Frames) >= w.limit:
-			s.End = fmt.Sprintf("more than %d frames", w.limit)
+			s.End = "more than " + quantity.Count(w.limit, "frame", "frames")
 			return s
 		case w.ctx.Err() != nil:
 			s.End = w.ctx.Err().Error()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 // junitSuites is the root of a JUnit document, as far as CI systems agree on the format: a suite
@@ -79,8 +80,9 @@ func (r *Result) junit() junitSuite {
 		case k.Findings > 0:
 			s.Failures++
 			c.Failure = &junitMessage{
-				Message: fmt.Sprintf("%d findings: %d of %d %s wrong, %d missing", k.Findings, k.Wrong, k.Compared, k.Unit, k.Missing),
-				Text:    r.findings(k.Name),
+				Message: fmt.Sprintf("%s: %s of %s %s wrong, %s missing", quantity.Count(k.Findings, "finding", "findings"),
+					quantity.Number(k.Wrong), quantity.Number(k.Compared), k.Unit, quantity.Number(k.Missing)),
+				Text: r.findings(k.Name),
 			}
 		case k.State != Checked:
 			s.Skipped++

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 )
 
 // A page shows the same values as the JSON document, and the Map and the Changes of each
@@ -181,12 +182,12 @@ func bar(k *Check, index int) checkView {
 	v := checkView{Check: k, Index: index, About: abouts[k.Name], Right: k.Compared - min(k.Compared, k.Wrong+k.Missing)}
 	var bad []string
 	if k.Wrong > 0 {
-		bad = append(bad, page.Number(k.Wrong)+" wrong")
+		bad = append(bad, quantity.Number(k.Wrong)+" wrong")
 	}
 	if k.Missing > 0 {
-		bad = append(bad, page.Number(k.Missing)+" missing")
+		bad = append(bad, quantity.Number(k.Missing)+" missing")
 	}
-	v.Bad = cmp.Or(strings.Join(bad, ", "), page.Number(k.Findings)+" found")
+	v.Bad = cmp.Or(strings.Join(bad, ", "), quantity.Number(k.Findings)+" found")
 
 	all := k.Compared + k.Unverified
 	if all == 0 {
@@ -204,7 +205,7 @@ func bar(k *Check, index int) checkView {
 	v.WrongAt = v.RightBar
 	v.LostAt = v.WrongAt + v.WrongBar
 	v.OpenAt = v.LostAt + v.LostBar
-	v.Share = page.Share(v.Right, all)
+	v.Share = quantity.Share(v.Right, all)
 	return v
 }
 

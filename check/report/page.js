@@ -59,9 +59,9 @@ function listOf({rows, keys, text, shown, render, unit}) {
 	one("#next").addEventListener("click", () => { start += perPage; draw(); });
 	if (show.value === "all") draw(); else update();
 
-	// A printed list is longer.
+	// A printed list is the first rows.
 	if (!body.closest(".no-print")) {
-		addEventListener("beforeprint", () => { start = 0; draw(1000); });
+		addEventListener("beforeprint", () => { start = 0; draw(100); });
 		addEventListener("afterprint", () => draw());
 	}
 }

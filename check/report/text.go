@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 // writeTexts writes the results as text, with a blank line between them.
@@ -72,9 +73,9 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 	// One line for the coverage.
 	for i, c := range r.Coverage {
 		if i == 0 {
-			fmt.Fprintf(w, "of %d bytes of code covered:", c.Code)
+			fmt.Fprintf(w, "of %s of code covered:", quantity.Bytes(c.Code))
 		}
-		fmt.Fprintf(w, " %s %.1f %%", c.Class, c.Percent())
+		fmt.Fprintf(w, " %s %s", c.Class, quantity.Share(c.Covered, c.Code))
 		if i == len(r.Coverage)-1 {
 			fmt.Fprintln(w)
 		}
@@ -90,7 +91,7 @@ func (r *Report) WriteText(out io.Writer, file string) error {
 
 	// Findings above the limit are only counted.
 	if more := r.Total() - uint64(len(r.Findings)); more > 0 {
-		fmt.Fprintf(w, "%s: %d more findings\n", file, more)
+		fmt.Fprintf(w, "%s: %s\n", file, quantity.Count(more, "more finding", "more findings"))
 	}
 	return w.Flush()
 }

@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/internal/page"
+	"symkit/internal/quantity"
 )
 
 // verdict returns the headline of a page and its class: "good", "bad", "warn" if the symbol file has
 // no findings and a part of it is not verified, "" if the symbol files of a comparison differ. The
 // headline leads with what most findings follow from, or with what keeps the rest from being verified.
 func (r *Result) verdict() (text, class string) {
-	rep, total := r.Report, int(r.Report.Total())
-	findings := page.Count(total, "finding", "findings")
+	rep, total := r.Report, r.Report.Total()
+	findings := quantity.Count(total, "finding", "findings")
 	cause, open := rep.cause(), rep.unverified()
 	switch {
 	case rep.Changes != nil && total > 0:
-		return page.Count(total, "difference", "differences"), ""
+		return quantity.Count(total, "difference", "differences"), ""
 	case rep.Changes != nil:
 		return "The symbol files say the same", "good"
 	case cause != "" && total > 0:
@@ -62,7 +62,7 @@ func (r *Report) cause() string {
 		case g.Units == g.All:
 			return "The symbol file has no " + g.noun()
 		}
-		return "The symbol file lacks " + page.Share(g.Units, g.All) + " of the " + g.noun()
+		return "The symbol file lacks " + quantity.Share(g.Units, g.All) + " of the " + g.noun()
 	}
 	return ""
 }
@@ -77,7 +77,7 @@ func (r *Report) unverified() string {
 		if g.Allowed || g.Kind != GapUnverified {
 			continue
 		}
-		text := page.Share(g.Units, g.All) + " of the " + g.noun() + " are not verified"
+		text := quantity.Share(g.Units, g.All) + " of the " + g.noun() + " are not verified"
 		if g.Why != "" {
 			text += " (" + g.Why + ")"
 		}

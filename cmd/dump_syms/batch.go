@@ -19,6 +19,7 @@ import (
 	"symkit/dump/store"
 	"symkit/elfx"
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 )
 
 // A batch has four steps: find the inputs, group them into modules (batch.Finder.Rounds), prepare a
@@ -159,9 +160,9 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 		b.modules += len(r.Modules)
 		switch {
 		case len(r.Modules) > 1 && (b.ID != "" || b.Name != ""):
-			return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %d; leave them out, or give one file", len(r.Modules))
+			return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %s; leave them out, or give one file", quantity.Number(len(r.Modules)))
 		case len(r.Modules) > 1 && b.Output != "":
-			return command.Misuse, fmt.Errorf("--output is for one module, not for %d; leave it out to fill the store alone", len(r.Modules))
+			return command.Misuse, fmt.Errorf("--output is for one module, not for %s; leave it out to fill the store alone", quantity.Number(len(r.Modules)))
 		}
 
 		err = b.round(ctx, r)
@@ -461,8 +462,8 @@ func (b *batchRun) interrupted(ctx context.Context, err error) error {
 	if b.more {
 		known = " of the packages read so far"
 	}
-	return fmt.Errorf("%w: %d of %d modules%s are in the store, all of them whole; %s",
-		err, b.tally[batch.Written]+b.tally[batch.Existing], b.modules, known, again)
+	return fmt.Errorf("%w: %s of %s modules%s are in the store, all of them whole; %s", err,
+		quantity.Number(b.tally[batch.Written]+b.tally[batch.Existing]), quantity.Number(b.modules), known, again)
 }
 
 // summed counts modules with warnings of one kind, which a batch sums up in one line.
@@ -489,7 +490,7 @@ func (b *batchRun) warnSums() {
 		{&b.stripped, "modules have no debug information: no functions, lines and inlined calls; dump the files as they were before strip, or give their debug files, --debug-dir or --sysroot"},
 	} {
 		if s.n > 1 {
-			s.warnings = []string{fmt.Sprintf("%d %s; -v names the files", s.n, s.text)}
+			s.warnings = []string{quantity.Number(s.n) + " " + s.text + "; -v names the files"}
 		}
 		for _, warning := range s.warnings {
 			command.Line(b.messages, "dump_syms: warning: %s", warning)
@@ -510,7 +511,7 @@ func (b *batchRun) summary() {
 	if b.shard.Count > 0 {
 		fmt.Fprintf(&line, "shard %s: ", b.shard)
 	}
-	fmt.Fprintf(&line, "%d modules", n)
+	line.WriteString(quantity.Number(n) + " modules")
 	for _, t := range []struct {
 		status batch.Status
 		words  string
@@ -519,10 +520,10 @@ func (b *batchRun) summary() {
 		{batch.Duplicate, "duplicates"}, {batch.Failed, "failed"},
 	} {
 		if k := b.tally[t.status]; k > 0 || t.status == batch.Written {
-			fmt.Fprintf(&line, ", %d %s", k, t.words)
+			fmt.Fprintf(&line, ", %s %s", quantity.Number(k), t.words)
 		}
 	}
 
-	fmt.Fprintf(&line, "; %s of symbols", shown(b.symbols))
+	fmt.Fprintf(&line, "; %s of symbols", quantity.Bytes(b.symbols))
 	b.messages.Last("%s", &line)
 }

@@ -12,6 +12,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/programtest"
+	"symkit/internal/quantity"
 )
 
 // maxStderr is what a program writes at most to standard error without -v.
@@ -49,7 +50,7 @@ func TestManyErrors(t *testing.T) {
 
 	code, stderr := stderrOf(t, "--store", filepath.Join(dir, "store"), path)
 	shown := strings.Count(stderr, "dump_syms: error: "+path+"!/long/")
-	want := fmt.Sprintf("\ndump_syms: and %d more errors; -v shows all\ndump_syms: 0 modules, 0 written, %d failed; 0.0 kB of symbols\n", n-shown, n)
+	want := fmt.Sprintf("\ndump_syms: and %s more errors; -v shows all\ndump_syms: 0 modules, 0 written, %s failed; 0 bytes of symbols\n", quantity.Number(n-shown), quantity.Number(n))
 	if code != command.Failed || len(stderr) > maxStderr || shown == 0 || !strings.HasSuffix(stderr, want) {
 		t.Errorf("exit code %d, %d bytes, %d errors shown, %q, want %q", code, len(stderr), shown, stderr[max(0, len(stderr)-200):], want)
 	}

@@ -17,6 +17,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/crash"
+	"symkit/internal/quantity"
 	"symkit/limits"
 )
 
@@ -246,17 +247,18 @@ func (c *cli) report(in *input, m *dump.Module) {
 	}
 
 	if n := m.Stats.LossCount; n > 0 {
-		command.Line(w, "dump_syms: warning: %d damaged parts left out, the first: %v", n, m.Stats.Losses[0])
+		command.Line(w, "dump_syms: warning: %s left out, the first: %v", quantity.Count(n, "damaged part", "damaged parts"), m.Stats.Losses[0])
 	}
 }
 
 // describe lists the parts that were read and those that were lost.
 func describe(w io.Writer, s *dump.Stats) {
-	command.Line(w, "dump_syms: %d units, %d functions, %d lines, %d inlined calls, %d public symbols, %d unwind table entries",
-		s.Units, s.Funcs, s.Lines, s.Inlines, s.Publics, s.FDEs)
+	n := quantity.Number[int]
+	command.Line(w, "dump_syms: %s units, %s functions, %s lines, %s inlined calls, %s public symbols, %s unwind table entries",
+		n(s.Units), n(s.Funcs), n(s.Lines), n(s.Inlines), n(s.Publics), n(s.FDEs))
 
 	for _, c := range s.Counts() {
-		command.Line(w, "dump_syms: %d %s", c.N, c.What)
+		command.Line(w, "dump_syms: %s %s", quantity.Number(c.N), c.What)
 	}
 	for _, err := range s.Losses {
 		command.Line(w, "dump_syms: left out: %v", err)

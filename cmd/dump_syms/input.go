@@ -17,6 +17,7 @@ import (
 	"symkit/elfx/archive/pkg"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 	"symkit/limits"
 )
 
@@ -210,7 +211,7 @@ func (in *input) reject(probes []companion.Probe) {
 	}
 
 	if n > maxRejected {
-		in.warnings = append(in.warnings, fmt.Sprintf("%d more files were not used; -v lists them", n-maxRejected))
+		in.warnings = append(in.warnings, quantity.Number(n-maxRejected)+" more files were not used; -v lists them")
 	}
 }
 
@@ -237,7 +238,7 @@ func (in *input) searched() string {
 	case len(paths) == 0:
 		looked = "no directory was searched for its debug file"
 	case n > 0:
-		looked += fmt.Sprintf(" and in %d more places, which -v lists", n)
+		looked += " and in " + quantity.Number(n) + " more places, which -v lists"
 	}
 	return looked + "; dump the file as it was before strip, or give its debug file, --debug-dir or --sysroot"
 }

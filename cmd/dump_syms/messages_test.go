@@ -73,7 +73,7 @@ func TestMessages(t *testing.T) {
 		"--files-from none --store s":  {command.Failed, "--files-from none: no such file or directory; give a file that lists paths, one per line"},
 		"--files-from dir --store s":   {command.Failed, "--files-from dir: is a directory; give a file that lists paths, one per line"},
 		"--files-from app --store s":   {command.Failed, "--files-from app: not a list of paths, one per line; if its paths end in NUL, give --null"},
-		"--files-from long --store s":  {command.Failed, "--files-from long: not a list of paths: a line has more than 65536 bytes; give a file that lists paths, one per line"},
+		"--files-from long --store s":  {command.Failed, "--files-from long: not a list of paths: a line has more than 65,536 bytes; give a file that lists paths, one per line"},
 		"--manifest dir --store s app": {command.Failed, "--manifest dir: is a directory; give the path of a file in a directory that exists"},
 		"-o text/app.sym app":          {command.Failed, "text/app.sym: text: not a directory; give a path in a directory"},
 		"--files-from empty --store s": {command.Failed, "--files-from empty: the list is empty; give a file that lists paths, one per line"},

@@ -10,6 +10,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 )
 
 // places returns the places to search for the companions of in: dirs and the sysroots or,
@@ -80,7 +81,7 @@ func (c *cli) download() func(debuginfod.Progress) {
 	}
 
 	return func(p debuginfod.Progress) {
-		c.messages.Draw(fmt.Sprintf("dump_syms: %s: %d of %d KiB", p.URL, p.Done>>10, p.Total>>10))
+		c.messages.Draw(fmt.Sprintf("dump_syms: %s: %s of %s", p.URL, quantity.Bytes(p.Done), quantity.Bytes(p.Total)))
 		if p.Done == p.Total {
 			c.messages.Erase()
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"symkit/internal/command"
 	"symkit/internal/crash"
+	"symkit/internal/quantity"
 )
 
 // The intervals between two updates of the progress. On a terminal the status line is
@@ -113,28 +115,17 @@ func (p *progress) show(passed time.Duration) {
 // that has been running for the longest time.
 func (p *progress) line(passed time.Duration) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d modules, %s of %s", p.files.done, p.files.all, shown(p.bytes.done), shown(p.bytes.all))
+	fmt.Fprintf(&b, "%s of %s modules, %s of %s", quantity.Number(p.files.done), quantity.Number(p.files.all), quantity.Bytes(p.bytes.done), quantity.Bytes(p.bytes.all))
 
 	// The rate is the average since the start.
 	if seconds := passed.Seconds(); p.bytes.done > 0 && seconds > 0 {
 		rate := float64(p.bytes.done) / seconds
-		left := time.Duration(float64(p.bytes.all-p.bytes.done) / rate * float64(time.Second))
-		fmt.Fprintf(&b, ", %s/s, %v left", shown(int64(rate)), left.Round(time.Second))
+		left := math.Round(float64(p.bytes.all-p.bytes.done) / rate)
+		fmt.Fprintf(&b, ", %s/s, %s left", quantity.Bytes(int64(rate)), quantity.Seconds(left))
 	}
 
 	if len(p.running) > 0 {
 		b.WriteString(": " + p.running[0])
 	}
 	return b.String()
-}
-
-// shown returns a number of bytes as text, in kB, MB or GB (powers of 1000).
-func shown(n int64) string {
-	switch {
-	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.2f GB", float64(n)/1e9)
 }

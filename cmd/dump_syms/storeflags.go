@@ -16,6 +16,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/crash"
+	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/internal/s3"
 )
@@ -252,7 +253,7 @@ func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), 
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("--files-from %s: not a list of paths: a line has more than %d bytes; give %s", c.FilesFrom, bufio.MaxScanTokenSize, wantList)
+		return fmt.Errorf("--files-from %s: not a list of paths: a line has more than %s bytes; give %s", c.FilesFrom, quantity.Number(bufio.MaxScanTokenSize), wantList)
 	case err != nil:
 		return command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 	}

@@ -14,6 +14,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 	"symkit/internal/par"
+	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/walk"
 	"symkit/walk/report"
@@ -56,7 +57,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		return nil
 	})
 	if err != nil {
-		return command.Failed, fmt.Errorf("interrupted: %d of %d dumps are done, their results whole", notes.done(), len(c.Dumps))
+		return command.Failed, fmt.Errorf("interrupted: %s of %s dumps are done, their results whole", quantity.Number(notes.done()), quantity.Number(len(c.Dumps)))
 	}
 	c.helped.tell(c.stderr)
 	if c.Format == "html" {

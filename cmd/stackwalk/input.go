@@ -9,6 +9,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/internal/mem"
+	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/walk"
 	"symkit/walk/corefile"
@@ -79,7 +80,7 @@ func micro(path string, log []byte) (*walk.Process, error) {
 	}
 	p := dumps[0].Process()
 	if n := len(dumps); n > 1 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %d microdumps is shown; cut the log at their first lines to show the others", path, n))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %s microdumps is shown; cut the log at their first lines to show the others", path, quantity.Number(n)))
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -38,11 +39,11 @@ func (p *progress) download(d debuginfod.Progress) {
 	}
 
 	// A debuginfod URL ends in the build id and the kind of the file.
-	line := fmt.Sprintf("downloading %q: %.1f", cut(path.Base(path.Dir(d.URL))), float64(d.Done)/(1<<20))
+	line := fmt.Sprintf("downloading %q: %s", cut(path.Base(path.Dir(d.URL))), quantity.Bytes(d.Done))
 	if d.Total > 0 {
-		line += fmt.Sprintf(" of %.1f", float64(d.Total)/(1<<20))
+		line += " of " + quantity.Bytes(d.Total)
 	}
-	p.messages.Draw(line + " MiB")
+	p.messages.Draw(line)
 }
 
 // fetched shows the progress of a download from a symbol server.
@@ -53,7 +54,7 @@ func (p *progress) fetched(url string, bytes int64) {
 
 	// The query is not part of the file's name.
 	url, _, _ = strings.Cut(url, "?")
-	p.messages.Draw(fmt.Sprintf("downloading %q: %.1f MiB", cut(path.Base(url)), float64(bytes)/(1<<20)))
+	p.messages.Draw(fmt.Sprintf("downloading %q: %s", cut(path.Base(url)), quantity.Bytes(bytes)))
 }
 
 // cut bounds the length of a name in the line.

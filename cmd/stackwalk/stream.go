@@ -11,6 +11,7 @@ import (
 
 	"symkit/elfx/archive/pkg"
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
@@ -110,7 +111,7 @@ func (j *job) read(ctx context.Context, in *bufio.Reader, name string) (*walk.Pr
 	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	case uint64(len(data)) > memory:
-		return nil, nil, fmt.Errorf("%s: larger than %d bytes; if it is a minidump, allow more with --memory", name, memory)
+		return nil, nil, fmt.Errorf("%s: larger than %s; if it is a minidump, allow more with --memory", name, quantity.Count(memory, "byte", "bytes"))
 	}
 	j.size = uint64(len(data))
 	p, err := decode(name, data, j.files, !j.c.dumpOnly)

@@ -21,6 +21,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/fetch"
 	"symkit/internal/mem"
+	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/limits"
 	"symkit/walk"
@@ -294,7 +295,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: no thread has the number %d; leave out --thread to see the numbers of all %d", j.path, id, len(p.Threads))
+			return nil, fmt.Errorf("%s: no thread has the number %d; leave out --thread to see the numbers of all %s", j.path, id, quantity.Number(len(p.Threads)))
 		}
 		out = append(out, i)
 	}
@@ -388,7 +389,7 @@ func (j *job) report(res *walk.Result) {
 			command.Line(w, "stackwalk: warning: %s: not used for %s: %s", p.Path, m.Path, reason)
 		}
 		if n := res.BadLines[m]; n > 0 {
-			command.Line(w, "stackwalk: warning: %s: %d lines of its symbols make no sense", res.Symbols[m].From, n)
+			command.Line(w, "stackwalk: warning: %s: %s of its symbols make no sense", res.Symbols[m].From, quantity.Count(n, "line", "lines"))
 		}
 		if c.Verbose {
 			describe(w, res, m)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"symkit/internal/command"
+	"symkit/internal/quantity"
 )
 
 // progress draws the status line on a terminal, and nothing elsewhere.
@@ -38,7 +39,7 @@ func (p *progress) update(stage string, done, total int) {
 		return
 	}
 	p.next = now.Add(redraw)
-	p.messages.Draw(fmt.Sprintf("%s: %d of %d", stage, done, total))
+	p.messages.Draw(fmt.Sprintf("%s: %s of %s", stage, quantity.Number(done), quantity.Number(total)))
 }
 
 // clear removes the line.

@@ -3,12 +3,12 @@ package batch
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 )
 
 var (
@@ -16,6 +16,8 @@ var (
 	pageHTML string
 	//go:embed page.css
 	pageStyle string
+	//go:embed page.js
+	pageScript string
 
 	pageTemplate = page.NewTemplate(pageHTML)
 )
@@ -24,15 +26,17 @@ var (
 type pageView struct {
 	Generator, Store string
 	Headline, Class  string
+	Empty            int // modules without functions
 	Facts            []fact
-	Failed           []failure
-	Lossy            []Record // written, but with losses or findings
-	Warned           []Record // written, with missing companions or other warnings
+	Failed           list[failure]
+	Lossy            list[*Record] // written, but with losses or findings
+	Warned           list[*Record] // written, with missing companions or other warnings
+	Skipped          list[*Record] // no modules, and duplicates
 	Slowest          []bar
 	Largest          []bar
-	Rows             []row
-	Skipped          []Record // no modules, and duplicates
-	Left             int      // records that the page does not have
+	Modules          int // written, or in the store before
+	Sheets           []sheet
+	Left             int // modules that the table does not have
 }
 
 type fact struct{ Name, Value string }
@@ -46,145 +50,126 @@ type bar struct {
 // failure is a file that could not be dumped. Reason is Error without the name of the file.
 type failure struct{ Input, Reason string }
 
+// list is a list of which the head is open and the rest is folded. Left is the number of elements
+// that the page does not have.
+type list[T any] struct {
+	Head, Rest []T
+	All, Left  int
+}
+
 // row is a module in the table.
-type row struct {
-	Record
-	Time  float64
-	Took  string
-	Count Counts
+type row struct{ *Record }
+
+// Time returns the seconds of all stages.
+func (r row) Time() float64 {
+	if r.Seconds == nil {
+		return 0
+	}
+	return r.Seconds.Dump + r.Seconds.Write + r.Seconds.Check
+}
+
+// Count returns the numbers of records.
+func (r row) Count() Counts {
+	if r.Counts == nil {
+		return Counts{}
+	}
+	return *r.Counts
+}
+
+// Empty reports whether the module was dumped and has no function.
+func (r row) Empty() bool { return r.Status == Written && r.Counts != nil && r.Counts.Funcs == 0 }
+
+// sheet is a part of the table: rows From to To.
+type sheet struct {
+	Number, From, To int
+	Rows             []row
 }
 
 // Limits of a page.
 const (
-	maxRows = 2500 // of the table, and of each list
-	maxBars = 10
+	maxRows   = 2500 // of the table, and of each list
+	maxHead   = 10   // of each list
+	maxBars   = 10
+	sheetRows = 100
 )
 
 // WritePage writes a page about the records of a batch: written and failed modules, losses, times
-// and sizes. The records are in any order; equal records give an equal page.
+// and sizes, the worst first. The records are in any order; equal records give an equal page.
 func WritePage(w io.Writer, generator, store string, records []Record) error {
-	records = slices.Clone(records)
-	slices.SortStableFunc(records, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Input, b.Input), cmp.Compare(a.Status, b.Status))
-	})
-
 	v := &pageView{Generator: generator, Store: store}
-	v.Left = max(0, len(records)-maxRows)
-	for i := range records {
-		v.add(&records[i], i < maxRows)
+	var failed, lossy, warned, skipped []*Record
+	var rows []row
+	for _, r := range worstFirst(records) {
+		switch {
+		case r.Status == Failed:
+			failed = append(failed, r)
+			continue
+		case r.Status != Written && r.Status != Existing:
+			skipped = append(skipped, r)
+			continue
+		case r.Losses > 0 || r.Findings > 0:
+			lossy = append(lossy, r)
+		case r.Missing > 0 || len(r.Warnings) > 0:
+			warned = append(warned, r)
+		}
+		rows = append(rows, row{r})
 	}
+
+	v.Lossy, v.Warned, v.Skipped = listOf(lossy), listOf(warned), listOf(skipped)
+	v.Failed = failures(listOf(failed))
 	v.sum(records)
-	v.Slowest = bars(v.Rows, func(r *row) float64 { return r.Time }, func(r *row) string { return seconds(r.Time) })
-	v.Largest = bars(v.Rows, func(r *row) float64 { return float64(r.SymbolBytes) }, func(r *row) string { return page.Bytes(r.SymbolBytes) })
-	doc := page.Document{Title: v.Headline, Generator: generator, Style: pageStyle, Body: pageTemplate, Values: v}
+	v.Slowest = bars(rows, row.Time, func(r row) string { return quantity.Seconds(r.Time()) })
+	v.Largest = bars(rows, func(r row) float64 { return float64(r.SymbolBytes) }, func(r row) string { return quantity.Bytes(r.SymbolBytes) })
+	v.Modules, v.Left = len(rows), max(0, len(rows)-maxRows)
+	v.Sheets = sheets(rows[:min(len(rows), maxRows)])
+	doc := page.Document{Title: v.Headline, Generator: generator, Style: pageStyle, Script: pageScript, Body: pageTemplate, Values: v}
 	return doc.Write(w)
 }
 
-// add puts a record into the lists where people look for it.
-func (v *pageView) add(r *Record, listed bool) {
-	switch r.Status {
-	case Failed:
-		if len(v.Failed) < maxRows {
-			v.Failed = append(v.Failed, failure{r.Input, strings.TrimPrefix(r.Error, r.Input+": ")})
-		}
-		return
-	case NoModule, Duplicate, Before:
-		if listed {
-			v.Skipped = append(v.Skipped, *r)
-		}
-		return
-	}
-
-	if listed {
-		x := row{Record: *r}
-		if r.Seconds != nil {
-			x.Time = r.Seconds.Dump + r.Seconds.Write + r.Seconds.Check
-		}
-		x.Took = seconds(x.Time)
-		if r.Counts != nil {
-			x.Count = *r.Counts
-		}
-		v.Rows = append(v.Rows, x)
-	}
-	switch {
-	case !listed:
-	case r.Losses > 0 || r.Findings > 0:
-		v.Lossy = append(v.Lossy, *r)
-	case r.Missing > 0 || len(r.Warnings) > 0:
-		v.Warned = append(v.Warned, *r)
-	}
-}
-
-// sum sets the headline and the facts.
-func (v *pageView) sum(records []Record) {
-	tally := map[Status]int{}
-	var input, symbols, stored int64
-	var time float64
-	var losses, missing int
+// worstFirst returns the records in the order in which someone has to look after them: modules
+// without functions, findings of the check, damage, missing companions, other warnings, the rest.
+func worstFirst(records []Record) []*Record {
+	order := make([]*Record, len(records))
 	for i := range records {
-		r := &records[i]
-		tally[r.Status]++
-		losses, missing = losses+r.Losses, missing+r.Missing
-		if r.Status == Written {
-			input, symbols, stored = input+r.InputBytes, symbols+r.SymbolBytes, stored+r.StoredBytes
+		order[i] = &records[i]
+	}
+	slices.SortStableFunc(order, func(a, b *Record) int {
+		none := func(r *Record) int {
+			if (row{r}).Empty() {
+				return 0
+			}
+			return 1
 		}
-		if r.Seconds != nil {
-			time += r.Seconds.Dump + r.Seconds.Write + r.Seconds.Check
-		}
-	}
-
-	v.Headline, v.Class = page.Count(tally[Written], "module", "modules")+" written", "good"
-	if n := tally[Failed]; n > 0 {
-		v.Headline, v.Class = v.Headline+", "+page.Number(n)+" failed", "bad"
-	}
-	add := func(name, value string) { v.Facts = append(v.Facts, fact{name, value}) }
-	for _, t := range []struct {
-		status Status
-		name   string
-	}{{Existing, "In the store before"}, {Duplicate, "Duplicates"}, {NoModule, "Without symbols"}, {Before, "Packages dumped before"}} {
-		if tally[t.status] > 0 {
-			add(t.name, page.Number(tally[t.status]))
-		}
-	}
-	for _, n := range []struct {
-		name  string
-		count int
-	}{{"Damaged parts left out", losses}, {"Missing companions", missing}} {
-		if n.count > 0 {
-			add(n.name, page.Number(n.count))
-		}
-	}
-	add("Read", page.Bytes(input))
-	add("Symbols", page.Bytes(symbols))
-	if stored > 0 && stored != symbols {
-		add("Compressed", page.Bytes(stored))
-	}
-	add("Time of all modules", seconds(time))
+		return cmp.Or(cmp.Compare(none(a), none(b)), cmp.Compare(b.Findings, a.Findings), cmp.Compare(b.Losses, a.Losses),
+			cmp.Compare(b.Missing, a.Missing), cmp.Compare(len(b.Warnings), len(a.Warnings)),
+			cmp.Compare(a.Input, b.Input), cmp.Compare(a.Status, b.Status), cmp.Compare(a.ID, b.ID))
+	})
+	return order
 }
 
-// bars returns the records with the greatest values.
-func bars(rows []row, value func(*row) float64, text func(*row) string) (out []bar) {
-	order := make([]*row, 0, len(rows))
-	for i := range rows {
-		if value(&rows[i]) > 0 {
-			order = append(order, &rows[i])
+// listOf divides records, and leaves those out that are too many.
+func listOf(records []*Record) list[*Record] {
+	shown := records[:min(len(records), maxRows)]
+	head := min(len(shown), maxHead)
+	return list[*Record]{shown[:head], shown[head:], len(records), len(records) - len(shown)}
+}
+
+// failures returns the reasons without the names of the files.
+func failures(l list[*Record]) list[failure] {
+	short := func(records []*Record) (out []failure) {
+		for _, r := range records {
+			out = append(out, failure{r.Input, strings.TrimPrefix(r.Error, r.Input+": ")})
 		}
+		return out
 	}
-	slices.SortStableFunc(order, func(a, b *row) int { return cmp.Compare(value(b), value(a)) })
-	for _, r := range order[:min(len(order), maxBars)] {
-		const whole = 1000
-		out = append(out, bar{cmp.Or(r.Name, r.Input), text(r), max(2, int(whole*value(r)/value(order[0])))})
+	return list[failure]{short(l.Head), short(l.Rest), l.All, l.Left}
+}
+
+// sheets divides the table.
+func sheets(rows []row) (out []sheet) {
+	for i := 0; i < len(rows); i += sheetRows {
+		end := min(len(rows), i+sheetRows)
+		out = append(out, sheet{len(out) + 1, i + 1, end, rows[i:end]})
 	}
 	return out
-}
-
-// seconds returns a duration with the digits that matter.
-func seconds(s float64) string {
-	switch {
-	case s >= 100:
-		return fmt.Sprintf("%.0f s", s)
-	case s >= 1:
-		return fmt.Sprintf("%.1f s", s)
-	}
-	return fmt.Sprintf("%.0f ms", 1000*s)
 }

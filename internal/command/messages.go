@@ -11,6 +11,7 @@ import (
 
 	"symkit/internal/address"
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 // The bounds of Messages without ShowAll, in bytes. The sum of the kinds, with the lines
@@ -167,7 +168,7 @@ func (m *Messages) Close() {
 		case k.left == 1:
 			counts = append(counts, "1 more "+k.one)
 		case k.left > 1:
-			counts = append(counts, fmt.Sprintf("%d more %s", k.left, k.many))
+			counts = append(counts, quantity.Number(k.left)+" more "+k.many)
 		}
 		k.left = 0
 	}

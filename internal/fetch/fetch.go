@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"symkit/internal/address"
+	"symkit/internal/quantity"
 )
 
 var (
@@ -220,7 +221,7 @@ func (d *Disk) checkSpace(n uint64) error {
 	free, size, ok := look(dir)
 	reserve := min(size/reserveShare, maxReserve)
 	if ok && (free < reserve || n > free-reserve) {
-		return fmt.Errorf("%w: %d MiB are free in %s", ErrSpace, free>>20, dir)
+		return fmt.Errorf("%w: %s are free in %s", ErrSpace, quantity.Bytes(free), dir)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"symkit/internal/quantity"
 )
 
 // ErrOther reports that a symbol file is not the one that its metadata describe.
@@ -58,7 +60,7 @@ func (v *verifier) Read(p []byte) (int, error) {
 	got := hex.EncodeToString(v.digest.Sum(nil))
 	switch {
 	case v.size >= 0 && v.n != v.size:
-		return n, fmt.Errorf("%w: %d bytes, not %d", ErrOther, v.n, v.size)
+		return n, fmt.Errorf("%w: %s, not %s", ErrOther, quantity.Count(v.n, "byte", "bytes"), quantity.Number(v.size))
 	case v.sum != "" && got != v.sum:
 		return n, fmt.Errorf("%w: its MD5 is %s, not %s", ErrOther, got, v.sum)
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 var (
@@ -124,7 +125,7 @@ func Text(s string) string {
 	if len(s) > MaxText {
 		// An incomplete character at the cut would be shown as bytes.
 		cut := strings.ToValidUTF8(s[:MaxText], "")
-		return printable.String(cut) + fmt.Sprintf("… (%s bytes)", Number(len(s)))
+		return printable.String(cut) + fmt.Sprintf("… (%s bytes)", quantity.Number(len(s)))
 	}
 	return printable.String(s)
 }

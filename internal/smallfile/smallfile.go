@@ -4,10 +4,11 @@ package smallfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
+
+	"symkit/internal/quantity"
 )
 
 // Most is the usual bound of a file, in bytes: many times the size of real ones.
@@ -50,7 +51,7 @@ func All(file io.Reader, info fs.FileInfo, most int64) ([]byte, error) {
 
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it has more than %d bytes", most)
+		err = errors.New("it has more than " + quantity.Count(most, "byte", "bytes"))
 	}
 	if err != nil {
 		return nil, err

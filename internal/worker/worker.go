@@ -18,6 +18,7 @@ import (
 	"symkit/internal/address"
 	"symkit/internal/crash"
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 // Version is incremented when a field of Answer changes its meaning or is removed.
@@ -106,7 +107,7 @@ func write(ctx context.Context, out io.Writer, queue <-chan chan Answer) error {
 	}
 }
 
-var errLine = fmt.Errorf("the line has more than %d bytes", maxLine)
+var errLine = errors.New("the line has more than " + quantity.Count(maxLine, "byte", "bytes"))
 
 // read calls task for each line of in until task returns false. err is not nil for a
 // line that is too long, of which line is the start.

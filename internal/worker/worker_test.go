@@ -46,7 +46,7 @@ func TestServe(t *testing.T) {
 		if !strings.HasPrefix(lines[200], `{"version":1,"input":"panic","status":"failed","error":"internal error: a bug",`) {
 			t.Error(lines[200])
 		}
-		if !strings.Contains(lines[201], `xx","status":"failed","error":"the line has more than 65536 bytes"}`) || len(lines[201]) > 2000 {
+		if !strings.Contains(lines[201], `xx","status":"failed","error":"the line has more than 65,536 bytes"}`) || len(lines[201]) > 2000 {
 			t.Error(lines[201])
 		}
 		if want := `{"version":1,"input":"last","status":"done","result":{"line":"last"}}`; lines[202] != want {

@@ -13,6 +13,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 )
 
 // checkJSON is what the tests read of symcheck's JSON.
@@ -35,7 +36,7 @@ func compareCheck(t *testing.T, p *tab, text []byte) {
 	}
 	r := j.Results[0]
 	if r.Total > 0 {
-		p.want(`document.querySelector("h1").textContent.includes("`+page.Number(r.Total)+`")`, "true")
+		p.want(`document.querySelector("h1").textContent.includes("`+quantity.Number(r.Total)+`")`, "true")
 	}
 
 	// A bar for each check, with all its numbers.
@@ -43,7 +44,7 @@ func compareCheck(t *testing.T, p *tab, text []byte) {
 	p.eval(`[...document.querySelectorAll(".check svg")].map(s => s.getAttribute("aria-label"))`, &bars)
 	var want []string
 	for _, k := range r.Checks {
-		want = append(want, fmt.Sprintf("%s: %s %s compared, %s wrong, %s missing, %s not verified", k.Name, page.Number(k.Compared), k.Unit, page.Number(k.Wrong), page.Number(k.Missing), page.Number(k.Unverified)))
+		want = append(want, fmt.Sprintf("%s: %s %s compared, %s wrong, %s missing, %s not verified", k.Name, quantity.Number(k.Compared), k.Unit, quantity.Number(k.Wrong), quantity.Number(k.Missing), quantity.Number(k.Unverified)))
 	}
 	if !slices.Equal(bars, want) {
 		t.Errorf("the checks are\n%s\nthe JSON has\n%s", strings.Join(bars, "\n"), strings.Join(want, "\n"))
@@ -67,7 +68,7 @@ func compareCheck(t *testing.T, p *tab, text []byte) {
 	var lanes []string
 	p.eval(`[...document.querySelectorAll(".lanes span")].map(s => s.textContent)`, &lanes)
 	for i, c := range r.Coverage {
-		if want := c.Class + " " + page.Share(c.Covered, c.Code); len(lanes) > 0 && lanes[i] != want {
+		if want := c.Class + " " + quantity.Share(c.Covered, c.Code); len(lanes) > 0 && lanes[i] != want {
 			t.Errorf("strip %d is %q, want %q", i, lanes[i], want)
 		}
 	}
@@ -243,14 +244,14 @@ func TestDiffList(t *testing.T) {
 	p := open(t, write(t, "diff.html", program(t, "symcheck", []string{"diff", "--format=html", sym, damaged(t, sym)}, 2)))
 	lost := len(funcs(t, sym)) - len(funcs(t, damaged(t, sym)))
 	p.choose("#show", "removed")
-	p.want(`document.querySelector("#place").textContent.endsWith(" of `+page.Number(lost)+`")`, "true")
+	p.want(`document.querySelector("#place").textContent.endsWith(" of `+quantity.Number(lost)+`")`, "true")
 	p.choose("#show", "changed")
 	p.text(`document.querySelector("#find").focus()`)
 	p.keys("_renamed")
 	p.eventually(`document.querySelectorAll("#rows tr").length > 0 && [...document.querySelectorAll("#rows tr")].every(r => r.textContent.includes("was "))`)
 }
 
-// TestDiffMoved: functions that only moved are not shown at first, and all functions are printed.
+// TestDiffMoved: functions that only moved are not shown at first, and a hundred of the shown are printed.
 func TestDiffMoved(t *testing.T) {
 	const functions = 120
 	var old, now strings.Builder

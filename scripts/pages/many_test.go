@@ -127,7 +127,7 @@ func TestBatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row := fmt.Sprintf(`[...document.querySelectorAll("tr[data-item]")].find(r => r.cells[1].textContent === %s)`, id)
+			row := fmt.Sprintf(`[...document.querySelectorAll("tr[data-row]")].find(r => r.cells[1].textContent === %s)`, id)
 			if r.Counts == nil {
 				t.Fatalf("%s: no counts", r.Input)
 			}
@@ -144,7 +144,7 @@ func TestBatch(t *testing.T) {
 	p.want(`document.querySelectorAll(".bad-note").length`, fmt.Sprint(failed))
 
 	p.click(`.modules th:nth-child(5) button`)
-	p.want(`[...document.querySelectorAll("tr[data-item]")].map(r => Number(r.cells[4].dataset.sort)).every((n, i, a) => i === 0 || a[i-1] >= n)`, "true")
+	p.want(`[...document.querySelectorAll("tr[data-row]")].map(r => Number(r.cells[4].dataset.sort)).every((n, i, a) => i === 0 || a[i-1] >= n)`, "true")
 	accessible(t, path)
 }
 

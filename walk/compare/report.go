@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 )
 
 // titles are the kinds in words.
@@ -35,7 +36,7 @@ func (d *Differences) Text(out io.Writer, examples int) error {
 		shown := 0
 		for i, g := range groups {
 			if examples > 0 && i == examples {
-				fmt.Fprintf(w, "       and %d more\n", d.Count(k)-shown)
+				fmt.Fprintf(w, "       and %s more\n", quantity.Number(d.Count(k)-shown))
 				break
 			}
 			shown += g.Count

@@ -133,7 +133,7 @@ func TestDamaged(t *testing.T) {
 		data       []byte
 	}{
 		{"cut in the notes", `core notes\+0x[0-9a-f]+: truncated`, core[:0x1000]},
-		{"cut in memory", `the core file is cut short: \d+ bytes of memory are missing, the first at 0x7ffff[0-9a-f]*$`, core[:0xf000]},
+		{"cut in memory", `the core file is cut short: 135 kB of memory are missing, the first at 0x7ffff[0-9a-f]*$`, core[:0xf000]},
 		{"NT_FILE count", `note 0x46494c45 at core notes\+0x[0-9a-f]+: note\+0x0: truncated`, huge},
 	} {
 		c, err := New("core", test.data, Options{})

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"symkit/elfx"
+	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/walk"
 )
@@ -200,7 +201,7 @@ func (c *Core) linked(debug uint64, main, vdso *walk.Module) {
 		}
 		at = next
 	}
-	c.warn("more than %d loaded files: the rest is left out", most)
+	c.warn("more than %s loaded files: the rest is left out", quantity.Number(most))
 }
 
 // library adds a library of the list.

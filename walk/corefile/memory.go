@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"symkit/elfx"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -60,7 +61,7 @@ func newMemory(f *elfx.File, c *Core, kept *kept, sizes map[uint64]uint64) *memo
 		}
 	}
 	if lost > 0 {
-		c.warn("the core file is cut short: %d bytes of memory are missing, the first at %#x", lost, first)
+		c.warn("the core file is cut short: %s of memory are missing, the first at %#x", quantity.Bytes(lost), first)
 	}
 
 	// Of segments that overlap, the one that begins first is cut.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symkit/elfx"
+	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/walk"
 )
@@ -177,7 +178,7 @@ const maxModules = 1 << 15
 // add adds a module that holds code and overlaps none that is known.
 func (c *Core) add(m *walk.Module) {
 	if len(c.Process.Modules) == maxModules {
-		c.warn("more than %d modules: the rest is left out", maxModules)
+		c.warn("more than %s modules: the rest is left out", quantity.Number(maxModules))
 		return
 	}
 

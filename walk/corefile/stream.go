@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"symkit/elfx"
+	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -271,7 +272,7 @@ func (r *stream) read() error {
 		c.warn("the notes come after the memory, and the temporary file for the memory failed: %v: stacks may end too soon; give another directory with TMPDIR", r.spool.failed)
 	}
 	if n := r.kept.lost[needed] + r.kept.lost[likely]; n > 0 {
-		c.warn("%d KiB of the memory that a walk may need did not fit into --memory: stacks may end too soon", n<<pageBits>>10)
+		c.warn("%s of the memory that a walk may need did not fit into --memory: stacks may end too soon", quantity.Bytes(n<<pageBits))
 	}
 	return nil
 }

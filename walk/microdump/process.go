@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"symkit/internal/quantity"
 	"symkit/walk"
 	"symkit/walk/minidump"
 )
@@ -25,7 +26,7 @@ func (d *Dump) Process() *walk.Process {
 		p.Warnings = append(p.Warnings, l.Error())
 	}
 	if d.Lost > len(d.Losses) {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d more records are damaged", d.Lost-len(d.Losses)))
+		p.Warnings = append(p.Warnings, quantity.Number(d.Lost-len(d.Losses))+" more records are damaged")
 	}
 
 	// The log has no number of the thread.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/cfi"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -29,7 +30,7 @@ func (d *Dump) Process() *walk.Process {
 		b.warn("%v", l)
 	}
 	if d.Lost > len(d.Losses) {
-		b.warn("%d more parts of the dump are damaged", d.Lost-len(d.Losses))
+		b.warn("%s more parts of the dump are damaged", quantity.Number(d.Lost-len(d.Losses)))
 	}
 
 	b.identity()

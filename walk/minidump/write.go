@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"symkit/elfx"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -76,7 +77,7 @@ func Write(out io.Writer, c *Contents) error {
 		end += r.Hi - r.Lo
 	}
 	if end > math.MaxUint32 {
-		return fmt.Errorf("%w: %d bytes of memory", ErrTooLarge, end-w.base)
+		return fmt.Errorf("%w: %s of memory", ErrTooLarge, quantity.Bytes(end-w.base))
 	}
 	w.head()
 	_, err := out.Write(w.out)

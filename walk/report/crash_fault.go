@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"symkit/internal/page"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -42,17 +42,17 @@ func (b *pageBuilder) fault(regions []region) string {
 	switch {
 	case access != "":
 		m := b.r.Process.MappingAt(c.Address)
-		return at + "in a mapping of " + page.Bytes(m.End-m.Begin) + " that belongs to no module" + access
+		return at + "in a mapping of " + quantity.Bytes(m.End-m.Begin) + " that belongs to no module" + access
 	case c.Address < nearNull:
 		return at + "near 0: a null pointer, or a member of what a null pointer points to"
 	case best < 0:
 		return at + "in no module and in no stack of the dump"
 	case regions[best].lo > c.Address && regions[best].kind == "stack":
-		return at + page.Count(int(distance), "byte", "bytes") + " below " + the(regions[best]) + ": an overflow of the stack, if that thread crashed"
+		return at + quantity.Count(distance, "byte", "bytes") + " below " + the(regions[best]) + ": an overflow of the stack, if that thread crashed"
 	case regions[best].lo > c.Address:
-		return at + page.Count(int(distance), "byte", "bytes") + " below " + the(regions[best])
+		return at + quantity.Count(distance, "byte", "bytes") + " below " + the(regions[best])
 	}
-	return at + page.Count(int(distance), "byte", "bytes") + " above the end of " + the(regions[best])
+	return at + quantity.Count(distance, "byte", "bytes") + " above the end of " + the(regions[best])
 }
 
 // mayBe returns the permissions of a mapping in words, or "" without a mapping.

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"symkit/internal/quantity"
 )
 
 // Limits of the stack memory of one frame on the page.
@@ -49,7 +51,7 @@ func (b *pageBuilder) memory(from, to uint64) string {
 		return ""
 	}
 	if end < to {
-		fmt.Fprintf(&out, "and %d bytes more\n", to-end)
+		fmt.Fprintf(&out, "and %s more\n", quantity.Bytes(to-end))
 	}
 	return out.String()
 }

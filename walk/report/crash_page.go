@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -209,14 +210,14 @@ func (b *pageBuilder) facts(v *crashView) (out []factView) {
 	add("System", strings.TrimSpace(p.OS+" "+p.OSVersion))
 	machine := strings.TrimSpace(p.CPU + " " + f.CPUInfo)
 	if f.CPUs > 0 {
-		machine += ", " + page.Count(f.CPUs, "processor", "processors")
+		machine += ", " + quantity.Count(f.CPUs, "processor", "processors")
 	}
 	add("Machine", machine)
 	if f.GPU != "UNKNOWN" {
 		add("Graphics", f.GPU)
 	}
 	if f.HasUptime {
-		add("Uptime", page.Count(int(f.Uptime), "second", "seconds"))
+		add("Uptime", quantity.Count(f.Uptime, "second", "seconds"))
 	}
 	if p.Crash.Sender != 0 && p.Crash.Sender != p.PID {
 		add("Signal sent by", fmt.Sprintf("process %d", p.Crash.Sender))
@@ -238,13 +239,13 @@ func (b *pageBuilder) counts(v *crashView) string {
 		frames += len(b.r.Stacks[i].Frames)
 	}
 
-	text := page.Count(len(b.r.Stacks), "thread", "threads") + ", " + page.Count(frames, "frame", "frames")
+	text := quantity.Count(len(b.r.Stacks), "thread", "threads") + ", " + quantity.Count(frames, "frame", "frames")
 	different := len(v.Others)
 	if v.Crashed != nil {
 		different++
 	}
 	if v.LeftThreads == 0 && different > 1 && different < len(b.r.Stacks) {
-		text += ", " + page.Count(different, "different stack", "different stacks")
+		text += ", " + quantity.Count(different, "different stack", "different stacks")
 	}
 	return text
 }
@@ -261,7 +262,7 @@ func (b *pageBuilder) text() string {
 		s := b.r.Stacks[i]
 		if n := len(s.Frames); n > maxTextFrames {
 			s.Frames = s.Frames[:maxTextFrames]
-			s.Complete, s.End = false, fmt.Sprintf("%d more frames", n-maxTextFrames)
+			s.Complete, s.End = false, quantity.Count(n-maxTextFrames, "more frame", "more frames")
 		}
 		short.Stacks = []walk.Stack{s}
 	}

@@ -206,31 +206,69 @@ func TestPageLong(t *testing.T) {
 	}
 }
 
-// TestPageDepths: threads that differ only in the depth of a recursion are one group.
+// TestPageDepths: threads that differ only in the depth of a recursion are one group. The innermost
+// round of a real recursion has another address than the others: it calls something else.
 func TestPageDepths(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		round []uint64 // addresses of the outer rounds
+		inner []uint64 // of the innermost one
+	}{{"one function", []uint64{0x3010}, []uint64{0x3020}}, {"two functions", []uint64{0x3010, 0x4010}, []uint64{0x3020, 0x4010}}} {
+		r := stackOf(0x9000)
+		p := r.Process
+		p.Crashed = -1
+		p.Threads = make([]walk.Thread, 200)
+		r.Stacks = nil
+		for i := range p.Threads {
+			p.Threads[i].ID = i + 1
+			pcs := append([]uint64{0x2000}, c.inner...)
+			for range i { // the first thread is in the first round
+				pcs = append(pcs, c.round...)
+			}
+			s := stackOf(append(pcs, 0x5000)...).Stacks[0]
+			s.Thread = &p.Threads[i]
+			for k := range s.Frames {
+				f := &s.Frames[k]
+				f.Place.FuncAddr = f.PC &^ 0xfff
+				f.Place.Func = fmt.Sprintf("f%x", f.Place.FuncAddr)
+			}
+			r.Stacks = append(r.Stacks, s)
+		}
+		if groups := equalStacks(r); len(groups) != 1 || len(groups[0]) != 200 {
+			t.Errorf("%s: %d groups", c.name, len(groups))
+		}
+		want := fmt.Sprintf("%d to %d frames", 2+len(c.inner), 2+len(c.inner)+199*len(c.round))
+		if text := pageOf(t, r, PageOptions{}); !strings.Contains(text, want) {
+			t.Errorf("%s: the page lacks the depths %s", c.name, want)
+		}
+
+		// Another wait, or another caller, is another group.
+		r.Stacks[7].Frames[0].PC++
+		r.Stacks[9].Frames[len(r.Stacks[9].Frames)-1].PC++
+		if groups := equalStacks(r); len(groups) != 3 {
+			t.Errorf("%s: %d groups with other functions", c.name, len(groups))
+		}
+	}
+}
+
+// TestPagePrint: of many different stacks the first are printed, and the page says so.
+func TestPagePrint(t *testing.T) {
 	r := stackOf(0x9000)
 	p := r.Process
 	p.Crashed = -1
-	p.Threads = make([]walk.Thread, 200)
+	p.Threads = make([]walk.Thread, 30)
 	r.Stacks = nil
 	for i := range p.Threads {
 		p.Threads[i].ID = i + 1
-		pcs := []uint64{0x2000}
-		for range i + 1 {
-			pcs = append(pcs, 0x3000, 0x3100)
-		}
-		s := stackOf(append(pcs, 0x4000)...).Stacks[0]
+		s := stackOf(0x2000+16*uint64(i), 0x5000).Stacks[0]
 		s.Thread = &p.Threads[i]
 		r.Stacks = append(r.Stacks, s)
 	}
-	if groups := equalStacks(r); len(groups) != 1 || len(groups[0]) != 200 {
-		t.Errorf("%d groups", len(groups))
+	text := pageOf(t, r, PageOptions{})
+	if all, left := strings.Count(text, `class="fold group`), strings.Count(text, `class="fold group no-print"`); all != 30 || left != 20 {
+		t.Errorf("%d groups, %d not printed", all, left)
 	}
-	if text := pageOf(t, r, PageOptions{}); !strings.Contains(text, "4 to 402 frames") {
-		t.Error("the page lacks the depths")
-	}
-	r.Stacks[7].Frames[0].PC++
-	if groups := equalStacks(r); len(groups) != 2 {
-		t.Errorf("%d groups with another function", len(groups))
+	if !strings.Contains(text, "Printed: the first 10 of 30 stacks.") {
+		t.Error("the page does not say what is printed")
 	}
 }

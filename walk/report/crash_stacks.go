@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -122,24 +123,26 @@ func equalStacks(r *walk.Result) (groups [][]*walk.Stack) {
 	return groups
 }
 
-// writeKey writes the address and trust of each frame, of a recursion only one round, and the end.
+// writeKey writes the address and trust of each frame, of a recursion only the innermost round, and
+// the end. So a stack that is in the first round has the key of those that are deeper.
 func writeKey(key *strings.Builder, s *walk.Stack) {
 	for i := 0; i < len(s.Frames); {
 		period, times := recursion(s.Frames[i:])
 		for k := range period {
 			fmt.Fprintf(key, "%x/%d ", s.Frames[i+k].PC, s.Frames[i+k].Trust)
 		}
-		i += period * max(1, times)
+		i += period * times
 	}
 	fmt.Fprint(key, s.End)
 }
 
-// recursion is as repeats, but finds recursions of any depth from two rounds on, and one frame
-// where nothing repeats.
+// recursion returns how many functions at the start of a stack repeat, and how many times they are
+// there: one frame, once, if none repeats. Unlike in repeats, two rounds are enough, and the calls of a
+// function may be at different addresses: the innermost round calls what is outside of the recursion.
 func recursion(frames []walk.Frame) (period, times int) {
 	for period = 1; period <= min(maxPeriod, len(frames)/2); period++ {
 		run := 0
-		for run+period < len(frames) && frames[run].PC == frames[run+period].PC && frames[run].Trust == frames[run+period].Trust {
+		for run+period < len(frames) && sameFunc(&frames[run], &frames[run+period]) {
 			run++
 		}
 		if run >= period {
@@ -147,6 +150,14 @@ func recursion(frames []walk.Frame) (period, times int) {
 		}
 	}
 	return 1, 1
+}
+
+// sameFunc reports whether two frames are of one function.
+func sameFunc(a, b *walk.Frame) bool {
+	if a.Place.Func == "" || b.Place.Func == "" {
+		return a.PC == b.PC
+	}
+	return a.Module == b.Module && a.Place.FuncAddr == b.Place.FuncAddr && a.Place.Func == b.Place.Func
 }
 
 // group returns the view of threads with equal stacks. The stack is that of the first.
@@ -164,7 +175,7 @@ func (b *pageBuilder) group(stacks []*walk.Stack, crashed bool) *groupView {
 		g.Title += " " + s.Thread.Name
 	}
 	if len(stacks) > 1 {
-		g.Title = page.Count(len(stacks), "thread", "threads") + " wait here"
+		g.Title = quantity.Count(len(stacks), "thread", "threads") + " wait here"
 	}
 
 	items := b.items(s, crashed)

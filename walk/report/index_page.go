@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"symkit/internal/page"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -152,7 +153,7 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 			g.Entries, g.Left = g.Entries[:most], g.Count-most
 		}
 	}
-	doc := page.Document{Title: page.Count(len(entries), "crash", "crashes") + ", " + page.Count(v.Signatures, "signature", "signatures"),
+	doc := page.Document{Title: quantity.Count(len(entries), "crash", "crashes") + ", " + quantity.Count(v.Signatures, "signature", "signatures"),
 		Generator: generator, Style: indexStyle, Script: indexScript, Body: indexTemplate, Values: v}
 	return doc.Write(out)
 }
@@ -161,7 +162,7 @@ func Index(out io.Writer, generator string, entries []IndexEntry) error {
 func (v *indexView) facts() {
 	add := func(name string, n int) {
 		if n > 0 {
-			v.Facts = append(v.Facts, factView{Name: name, Value: page.Number(n)})
+			v.Facts = append(v.Facts, factView{Name: name, Value: quantity.Number(n)})
 		}
 	}
 	var programs []string

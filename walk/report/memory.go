@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -29,7 +30,7 @@ func (w *textWriter) stackContents(f, caller *walk.Frame) {
 	}
 
 	if end < caller.SP {
-		w.printf("      and %d bytes more\n", caller.SP-end)
+		w.printf("      and %s more\n", quantity.Bytes(caller.SP-end))
 	}
 	// Each pointer is named by its function and line.
 	for i := range f.Pointers {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/printable"
+	"symkit/internal/quantity"
 	"symkit/walk"
 )
 
@@ -77,7 +78,7 @@ func (w *textWriter) process() {
 		w.printf("Signature: %s\n", printable.String(p.Facts.Signature))
 	}
 	if p.Facts.HasUptime {
-		w.field("Uptime", fmt.Sprintf("%d seconds", p.Facts.Uptime))
+		w.field("Uptime", quantity.Count(p.Facts.Uptime, "second", "seconds"))
 	}
 	w.field("Threads", fmt.Sprint(len(p.Threads)))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"symkit/check/report"
+	"symkit/internal/quantity"
 )
 
 // Collector gathers the outcome of checks. Several goroutines may use one Collector; the report does
@@ -199,7 +200,7 @@ const unverifiedShare, lossShare = 100, 10
 // gaps lists the gaps of one check.
 func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 	add := func(kind string, n, all uint64, text, why string) {
-		what := fmt.Sprintf("%s: %d of %d %s %s (%.1f %%)", k.Name, n, all, k.Unit, text, 100*float64(n)/float64(all))
+		what := fmt.Sprintf("%s: %s of %s %s %s (%s)", k.Name, quantity.Number(n), quantity.Number(all), k.Unit, text, quantity.Share(n, all))
 		if why != "" {
 			what += ": " + why
 		}

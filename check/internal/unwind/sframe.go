@@ -10,6 +10,7 @@ import (
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
 	"symkit/check/report"
+	"symkit/internal/quantity"
 	"symkit/limits"
 	"symkit/sframe"
 )
@@ -177,7 +178,7 @@ func (u *unwinder) agreement() {
 	c.Compared(report.CheckAgreement, both)
 	if differ > 0 {
 		c.Update(report.CheckAgreement, func(k *report.Check) {
-			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %d of %d PCs", differ, both))
+			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %s of %s PCs", quantity.Number(differ), quantity.Number(both)))
 		})
 	}
 }

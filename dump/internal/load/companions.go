@@ -9,6 +9,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/bounds"
 	"symkit/internal/par"
+	"symkit/internal/quantity"
 	"symkit/limits"
 )
 
@@ -96,8 +97,8 @@ func (x *loader) readSplits() error {
 		}
 	}
 	if missing > 0 {
-		x.lost.Miss("%s: the functions of %d units are in split DWARF files that were not found or do not fit, the first %q%s; give their directory with --dwo-dir",
-			x.file.Path(), missing, first, pkg.lacks())
+		x.lost.Miss("%s: the functions of %s units are in split DWARF files that were not found or do not fit, the first %q%s; give their directory with --dwo-dir",
+			x.file.Path(), quantity.Number(missing), first, pkg.lacks())
 	}
 	return err
 }
