@@ -55,16 +55,17 @@ func (r *Report) cause() string {
 	if r.OtherModule != "" {
 		return "The files are not of the same module"
 	}
-	for _, g := range findingsFirst(r.Gaps) {
-		switch {
-		case g.Allowed || g.Kind != GapLoss:
-			return ""
-		case g.Units == g.All:
-			return "The symbol file has no " + g.noun()
-		}
-		return "The symbol file lacks " + quantity.Share(g.Units, g.All) + " of the " + g.noun()
+	if len(r.Gaps) == 0 {
+		return ""
 	}
-	return ""
+	g := findingsFirst(r.Gaps)[0]
+	switch {
+	case g.Allowed || g.Kind != GapLoss:
+		return ""
+	case g.Units == g.All:
+		return "The symbol file has no " + g.noun()
+	}
+	return "The symbol file lacks " + quantity.Share(g.Units, g.All) + " of the " + g.noun()
 }
 
 // unverified names what could not be verified, if that is all debug information or counts as a

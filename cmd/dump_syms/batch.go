@@ -56,7 +56,7 @@ type batchRun struct {
 	recorded       int                  // all of them
 	bad            bool                 // a written module is one that a build should fail for; see cli.bad
 	failedPackages map[string]bool      // packages of which something failed
-	records        []batch.Record       // all of them, if --report is given
+	report         batch.Report         // of all of them, if --report is given
 	symbols        int64                // bytes of symbol files written
 	alone          summed               // debug files whose binary is not among the inputs
 	stripped       summed               // modules without debug information
@@ -424,7 +424,7 @@ func (b *batchRun) record(r batch.Record) {
 	b.recorded++
 	b.symbols += r.SymbolBytes
 	if b.Report != "" {
-		b.records = append(b.records, r)
+		b.report.Add(r)
 	}
 	b.mu.Unlock()
 	b.manifest.Add(r)

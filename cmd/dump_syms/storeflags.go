@@ -161,7 +161,7 @@ func (b *batchRun) writeReport(ctx context.Context) error {
 		return nil
 	}
 	return atomicfile.Write(ctx, b.Report, func(w io.Writer) error {
-		return batch.WritePage(w, "dump_syms "+command.Version(), b.Store, b.records)
+		return b.report.WritePage(w, "dump_syms "+command.Version(), b.Store)
 	})
 }
 

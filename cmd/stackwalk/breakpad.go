@@ -76,14 +76,14 @@ func (b breakpadCommand) text() string {
 
 // letters returns the flags for getopt.
 func (b breakpadCommand) letters() string {
-	letters := ""
+	var letters strings.Builder
 	for _, f := range b.usage.Flags {
-		letters += f.Short
+		letters.WriteString(f.Short)
 		if f.Value != "" {
-			letters += ":"
+			letters.WriteString(":")
 		}
 	}
-	return letters
+	return letters.String()
 }
 
 // breakpadFlags is the command line of Breakpad's programs.

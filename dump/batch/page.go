@@ -1,10 +1,8 @@
 package batch
 
 import (
-	"cmp"
 	_ "embed"
 	"io"
-	"slices"
 	"strings"
 
 	"symkit/internal/page"
@@ -93,65 +91,36 @@ const (
 	sheetRows = 100
 )
 
-// WritePage writes a page about the records of a batch: written and failed modules, losses, times
-// and sizes, the worst first. The records are in any order; equal records give an equal page.
+// WritePage writes a page about the records of a batch, in any order.
 func WritePage(w io.Writer, generator, store string, records []Record) error {
-	v := &pageView{Generator: generator, Store: store}
-	var failed, lossy, warned, skipped []*Record
-	var rows []row
-	for _, r := range worstFirst(records) {
-		switch {
-		case r.Status == Failed:
-			failed = append(failed, r)
-			continue
-		case r.Status != Written && r.Status != Existing:
-			skipped = append(skipped, r)
-			continue
-		case r.Losses > 0 || r.Findings > 0:
-			lossy = append(lossy, r)
-		case r.Missing > 0 || len(r.Warnings) > 0:
-			warned = append(warned, r)
-		}
-		rows = append(rows, row{r})
+	var p Report
+	for i := range records {
+		p.Add(records[i])
 	}
+	return p.WritePage(w, generator, store)
+}
 
-	v.Lossy, v.Warned, v.Skipped = listOf(lossy), listOf(warned), listOf(skipped)
-	v.Failed = failures(listOf(failed))
-	v.sum(records)
-	v.Slowest = bars(rows, row.Time, func(r row) string { return quantity.Seconds(r.Time()) })
-	v.Largest = bars(rows, func(r row) float64 { return float64(r.SymbolBytes) }, func(r row) string { return quantity.Bytes(r.SymbolBytes) })
-	v.Modules, v.Left = len(rows), max(0, len(rows)-maxRows)
-	v.Sheets = sheets(rows[:min(len(rows), maxRows)])
+// WritePage writes a page about the records: written and failed modules, losses, times and sizes, the worst
+// first. Equal records give an equal page, in whatever order they were added.
+func (p *Report) WritePage(w io.Writer, generator, store string) error {
+	v := &pageView{Generator: generator, Store: store}
+	v.Lossy, v.Warned, v.Skipped = listOf(&p.lossy), listOf(&p.warned), listOf(&p.skipped)
+	v.Failed = failures(listOf(&p.failed))
+	v.sum(&p.totals)
+	v.Slowest = bars(p.slowest.sorted(maxBars, slower), row.Time, func(r row) string { return quantity.Seconds(r.Time()) })
+	v.Largest = bars(p.largest.sorted(maxBars, larger), func(r row) float64 { return float64(r.SymbolBytes) }, func(r row) string { return quantity.Bytes(r.SymbolBytes) })
+	rows := p.modules.sorted(maxRows, worse)
+	v.Modules, v.Left = p.modules.all, p.modules.all-len(rows)
+	v.Sheets = sheets(rows)
 	doc := page.Document{Title: v.Headline, Generator: generator, Style: pageStyle, Script: pageScript, Body: pageTemplate, Values: v}
 	return doc.Write(w)
 }
 
-// worstFirst returns the records in the order in which someone has to look after them: modules
-// without functions, findings of the check, damage, missing companions, other warnings, the rest.
-func worstFirst(records []Record) []*Record {
-	order := make([]*Record, len(records))
-	for i := range records {
-		order[i] = &records[i]
-	}
-	slices.SortStableFunc(order, func(a, b *Record) int {
-		none := func(r *Record) int {
-			if (row{r}).Empty() {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(none(a), none(b)), cmp.Compare(b.Findings, a.Findings), cmp.Compare(b.Losses, a.Losses),
-			cmp.Compare(b.Missing, a.Missing), cmp.Compare(len(b.Warnings), len(a.Warnings)),
-			cmp.Compare(a.Input, b.Input), cmp.Compare(a.Status, b.Status), cmp.Compare(a.ID, b.ID))
-	})
-	return order
-}
-
 // listOf divides records, and leaves those out that are too many.
-func listOf(records []*Record) list[*Record] {
-	shown := records[:min(len(records), maxRows)]
+func listOf(f *first) list[*Record] {
+	shown := f.sorted(maxRows, worse)
 	head := min(len(shown), maxHead)
-	return list[*Record]{shown[:head], shown[head:], len(records), len(records) - len(shown)}
+	return list[*Record]{shown[:head], shown[head:], f.all, f.all - len(shown)}
 }
 
 // failures returns the reasons without the names of the files.
@@ -166,10 +135,14 @@ func failures(l list[*Record]) list[failure] {
 }
 
 // sheets divides the table.
-func sheets(rows []row) (out []sheet) {
-	for i := 0; i < len(rows); i += sheetRows {
-		end := min(len(rows), i+sheetRows)
-		out = append(out, sheet{len(out) + 1, i + 1, end, rows[i:end]})
+func sheets(records []*Record) (out []sheet) {
+	for i := 0; i < len(records); i += sheetRows {
+		end := min(len(records), i+sheetRows)
+		var rows []row
+		for _, r := range records[i:end] {
+			rows = append(rows, row{r})
+		}
+		out = append(out, sheet{len(out) + 1, i + 1, end, rows})
 	}
 	return out
 }

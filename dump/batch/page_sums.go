@@ -2,7 +2,6 @@ package batch
 
 import (
 	"cmp"
-	"slices"
 
 	"symkit/internal/quantity"
 )
@@ -19,6 +18,9 @@ type totals struct {
 
 // add adds a record.
 func (t *totals) add(r *Record) {
+	if t.of == nil {
+		t.of = map[Status]int{}
+	}
 	t.of[r.Status]++
 	t.losses, t.missing, t.findings = t.losses+r.Losses, t.missing+r.Missing, t.findings+r.Findings
 	if r.Status == Written {
@@ -34,12 +36,7 @@ func (t *totals) add(r *Record) {
 }
 
 // sum sets the headline and the facts.
-func (v *pageView) sum(records []Record) {
-	t := totals{of: map[Status]int{}}
-	for i := range records {
-		t.add(&records[i])
-	}
-
+func (v *pageView) sum(t *totals) {
 	written := t.of[Written]
 	v.Empty = t.empty
 	v.Headline, v.Class = quantity.Count(written, "module", "modules")+" written", "good"
@@ -53,7 +50,7 @@ func (v *pageView) sum(records []Record) {
 	if n := t.of[Failed]; n > 0 {
 		v.Headline, v.Class = v.Headline+", "+quantity.Number(n)+" failed", "bad"
 	}
-	v.facts(&t)
+	v.facts(t)
 }
 
 // facts lists the sums: those that are not 0, but the sizes and the time always.
@@ -79,13 +76,15 @@ func (v *pageView) facts(t *totals) {
 	add("Time of all modules", quantity.Seconds(t.time))
 }
 
-// bars returns the records with the greatest values.
-func bars(rows []row, value func(row) float64, text func(row) string) (out []bar) {
-	order := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return value(r) <= 0 })
-	slices.SortStableFunc(order, func(a, b row) int { return cmp.Compare(value(b), value(a)) })
-	for _, r := range order[:min(len(order), maxBars)] {
-		const whole = 1000
-		out = append(out, bar{cmp.Or(r.Name, r.Input), text(r), max(2, int(whole*value(r)/value(order[0])))})
+// bars returns the records with the greatest values, which are sorted by them.
+func bars(records []*Record, value func(row) float64, text func(row) string) (out []bar) {
+	const whole = 1000
+	for _, x := range records {
+		r := row{x}
+		if value(r) <= 0 {
+			break
+		}
+		out = append(out, bar{cmp.Or(r.Name, r.Input), text(r), max(2, int(whole*value(r)/value(row{records[0]})))})
 	}
 	return out
 }
