@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -99,6 +100,13 @@ func newGate(t *testing.T, n int) *gate {
 	}
 	data := map[string][]byte{}
 	number := map[string]int64{}
+	for i := range n {
+		copy(program[id+4:], fmt.Sprintf("%04d", i))
+		path := fmt.Sprintf("/%d.deb", i)
+		number[path] = int64(i)
+		data[path] = pkgtest.Deb("none", pkgtest.Source(fmt.Sprint("source", i)), pkgtest.File{Name: "app", Data: program}, pkgtest.File{Name: "noise", Data: noise})
+	}
+
 	g := &gate{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const start = 64 << 10 // has the control data
@@ -113,13 +121,10 @@ func newGate(t *testing.T, n int) *gate {
 		_, _ = w.Write(data[start:])
 	}))
 	t.Cleanup(server.Close)
-	for i := range n {
-		copy(program[id+4:], fmt.Sprintf("%04d", i))
-		path := fmt.Sprintf("/%d.deb", i)
-		number[path] = int64(i)
-		data[path] = pkgtest.Deb("none", pkgtest.Source(fmt.Sprint("source", i)), pkgtest.File{Name: "app", Data: program}, pkgtest.File{Name: "noise", Data: noise})
+	for path := range data {
 		g.packages = append(g.packages, server.URL+path)
 	}
+	slices.Sort(g.packages)
 	return g
 }
 

@@ -106,6 +106,8 @@ func (b *Bounds) quiet() time.Duration {
 // the bounds. The error is that of the bound, or the cause of ctx's end, or that of
 // download.
 func Within(ctx context.Context, b Bounds, count *atomic.Int64, download func(ctx context.Context) error) error {
+	var watchers sync.WaitGroup
+	defer watchers.Wait() // no bound is told of after the return
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if b.MaxTime > 0 {
@@ -114,10 +116,10 @@ func Within(ctx context.Context, b Bounds, count *atomic.Int64, download func(ct
 		ctx = timed
 	}
 	if b.Window > 0 {
-		go Watch(ctx, b.Window, count, func() { cancel(b.Stalled) })
+		watchers.Go(func() { Watch(ctx, b.Window, count, func() { cancel(b.Stalled) }) })
 	}
 	if b.Waiting != nil {
-		go watch(ctx, b.quiet(), 1, count, func() { b.Waiting(b.quiet()) })
+		watchers.Go(func() { watch(ctx, b.quiet(), 1, count, func() { b.Waiting(b.quiet()) }) })
 	}
 
 	err := download(ctx)
