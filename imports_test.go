@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/x86":     {"cfi"},
 	"walk/microdump":        {"internal/quantity", "located", "walk", "walk/minidump"},
-	"walk/minidump":         {"cfi", "elfx", "internal/quantity", "internal/wire", "located", "walk"},
+	"walk/minidump":         {"cfi", "elfx", "internal/printable", "internal/quantity", "internal/wire", "located", "walk"},
 	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/quantity", "internal/wire", "walk", "walk/internal/x86", "walk/signature"},
 	"walk/signature":        {"internal/smallfile"},

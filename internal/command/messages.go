@@ -7,7 +7,6 @@ import (
 	"log"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"symkit/internal/address"
 	"symkit/internal/printable"
@@ -239,25 +238,7 @@ func shorten(line string) string {
 
 	words := strings.Split(line, " ")
 	for i, word := range words {
-		words[i] = elide(word, maxWord)
+		words[i] = printable.Elide(word, maxWord)
 	}
-	return elide(strings.Join(words, " "), maxLine)
-}
-
-// elide returns s if it has at most n bytes, else the start and the end of s with three
-// dots between them, n bytes in all.
-func elide(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-
-	// The cuts must not be inside of a character.
-	head, tail := (n-3)/2, len(s)-(n-3)/2
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:head] + "..." + s[tail:]
+	return printable.Elide(strings.Join(words, " "), maxLine)
 }

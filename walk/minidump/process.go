@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/cfi"
+	"symkit/internal/printable"
 	"symkit/internal/quantity"
 	"symkit/walk"
 )
@@ -72,6 +73,21 @@ func (b *builder) text(t Text) string {
 	}
 	b.left -= t.Len()
 	return t.String()
+}
+
+// maxFileName bounds the bytes of a file's name in a path. File systems allow 255 bytes or 255
+// units of UTF-16, which are at most 765 bytes of UTF-8.
+const maxFileName = 1024
+
+// path decodes a path. A name above maxFileName is elided in the middle: reports have the name
+// of a module in each frame.
+func (b *builder) path(t Text) string {
+	path := b.text(t)
+	name := walk.BaseName(path)
+	if len(name) <= maxFileName {
+		return path
+	}
+	return strings.TrimSuffix(path, name) + printable.Elide(name, maxFileName)
 }
 
 // identity finds the process's number and command line.
@@ -191,11 +207,11 @@ func (b *builder) modules() {
 	d := b.d
 	for i := range d.Modules {
 		m := &d.Modules[i]
-		out := &walk.Module{Path: b.text(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
+		out := &walk.Module{Path: b.path(m.Name), Base: m.Base, End: end(m.Base, uint64(m.Size)), Bias: m.Base,
 			CodeID: d.CodeID(m), Version: d.Version(m), Order: i, Foreign: true}
 
 		// Symbol files are stored under the name of the debug file.
-		out.DebugFile = walk.BaseName(m.DebugFile())
+		out.DebugFile = printable.Elide(walk.BaseName(m.DebugFile()), maxFileName)
 		out.Name = cmp.Or(out.DebugFile, walk.BaseName(out.Path))
 
 		// An identifier of zeros belongs to no file: it is shown, but symbols are not looked

@@ -72,6 +72,26 @@ func TestProcessStrings(t *testing.T) {
 	}
 }
 
+// TestProcessFileNames: the name of a file that no file system can have is elided in the middle, in a
+// path and of debug information.
+func TestProcessFileNames(t *testing.T) {
+	for _, test := range []struct {
+		n    int
+		want string
+	}{
+		{1022, strings.Repeat("n", 1022) + "zz"},
+		{30_000, strings.Repeat("n", 510) + "..." + strings.Repeat("n", 508) + "zz"},
+	} {
+		text := "stream ModuleList u32 1 u64 0x400000 u32 1 0 0 rva s zero 52 loc cv u32 0 0 zero 16\n" +
+			"block cv u32 0x4270454c 1 2 3 4 block s str \"/a/" + strings.Repeat("n", test.n) + "zz\""
+		decoded(t, text, func(t *testing.T, d *Dump) {
+			m := d.Process().Modules[0]
+			eq(t, m.Path, "/a/"+test.want)
+			eq(t, m.DebugFile, test.want)
+		})
+	}
+}
+
 // TestProcessWarnings: a bounded number of warnings names the lost records, and one says that
 // the exception has no registers.
 func TestProcessWarnings(t *testing.T) {

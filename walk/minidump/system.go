@@ -202,11 +202,11 @@ func (s *SystemInfo) Vendor() string {
 	for range 3 {
 		b = binary.LittleEndian.AppendUint32(b, c.U32())
 	}
-	return strings.Map(printable, string(b))
+	return strings.Map(visible, string(b))
 }
 
-// printable drops the characters that are not printable ASCII.
-func printable(r rune) rune {
+// visible drops the characters that are not printable ASCII.
+func visible(r rune) rune {
 	if r < ' ' || r > '~' {
 		return -1
 	}
