@@ -38,7 +38,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads the next block. What is left for the last one may be a part of a fragment.
+// fill reads the next block. The last block of a file is often shorter than the others, and is then a
+// part of a fragment block, which several files share.
 func (r *Reader) fill() {
 	size := int(min(r.left, uint64(r.im.blockSize)))
 	switch {

@@ -47,10 +47,14 @@ const (
 
 // Options bound what an image costs.
 type Options struct {
-	// Unpacked is called with the size of each block before the block is unpacked. An error ends Walk. Nil
-	// accepts all.
+	// Unpacked is called with the size of each block before the block is unpacked, and with EntryCost for
+	// each entry of a directory, since damaged directories can share one list of entries. An error ends
+	// Walk. Nil accepts all.
 	Unpacked func(n int) error
 }
+
+// EntryCost is the number of bytes that an entry of a directory counts as for Options.Unpacked.
+const EntryCost = 512
 
 // Image is an open image. It is not safe for concurrent use.
 type Image struct {

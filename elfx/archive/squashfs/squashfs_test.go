@@ -229,6 +229,27 @@ func TestStop(t *testing.T) {
 	if err != other {
 		t.Errorf("Unpacked: %v", err)
 	}
+	// Directories that share a list of entries cost no block.
+	entries := 0
+	im, _ = Open(bytes.NewReader(data), Options{Unpacked: func(n int) error {
+		if n != EntryCost {
+			return nil
+		}
+		entries++
+		if entries > 10 {
+			return other
+		}
+		return nil
+	}})
+	n = 0
+	err = im.Walk(Visitor{File: func(*File) error {
+		n++
+		return nil
+	}})
+	if err != other || entries != 11 || n >= 10 {
+		t.Errorf("Unpacked: %v after %d entries, %d files", err, entries, n)
+	}
+
 	im, _ = Open(bytes.NewReader(data), Options{})
 	im.r = failing{}
 	err = im.Walk(Visitor{File: func(*File) error { return nil }})

@@ -81,6 +81,10 @@ func (w *walk) entries(m *metadata, dir string) (n uint64, err error) {
 			return 0, text.Err() // has the error of c
 		}
 		n += uint64(entrySize + length)
+		err := w.im.unpacked(EntryCost)
+		if err != nil {
+			return n, nil // Image.stop has the error
+		}
 		w.entry(block<<16|offset, kind, dir, name, at)
 		if w.im.stop != nil {
 			break
