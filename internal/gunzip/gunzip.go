@@ -31,26 +31,36 @@ func NewReader(r io.Reader) (*Reader, error) {
 
 // Read implements io.Reader. Bytes after a stream that are neither zero nor another stream are an error.
 func (g *Reader) Read(p []byte) (int, error) {
-	n, err := g.z.Read(p)
-	switch {
-	case err != io.EOF:
-		return n, err
-	case n > 0:
-		return n, nil // the end of this stream is read again
+	for {
+		n, err := g.z.Read(p)
+		switch {
+		case err != io.EOF:
+			return n, err
+		case n > 0:
+			return n, nil // the end of this stream is read again
+		}
+
+		err = g.next()
+		if err != nil {
+			return 0, err
+		}
 	}
-	err = SkipZeros(g.r)
+}
+
+// next reads the header of the next stream. It returns io.EOF if there is none.
+func (g *Reader) next() error {
+	err := SkipZeros(g.r)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	err = g.z.Reset(g.r)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	if err != nil {
-		return 0, err
+	if err == nil {
+		g.z.Multistream(false)
 	}
-	g.z.Multistream(false)
-	return 0, nil
+	return err
 }
 
 // SkipZeros skips zero bytes. At the end of r it returns io.EOF.

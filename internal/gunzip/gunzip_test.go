@@ -1,6 +1,7 @@
 package gunzip
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"slices"
@@ -46,5 +47,30 @@ func TestPadding(t *testing.T) {
 	}
 	if _, err := NewReader(bytes.NewReader(zeros)); err == nil {
 		t.Error("zeros alone")
+	}
+}
+
+// TestEmptyStreams: any number of empty streams is read, also through a bufio.Reader, which gives up
+// after a hundred reads of nothing.
+func TestEmptyStreams(t *testing.T) {
+	var empty, full bytes.Buffer
+	w := gzip.NewWriter(&empty)
+	err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Reset(&full)
+	_, err = w.Write([]byte("text\n"))
+	if err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+
+	z, err := NewReader(bytes.NewReader(append(bytes.Repeat(empty.Bytes(), 1000), full.Bytes()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := bufio.NewReader(z).ReadString('\n')
+	if got != "text\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }
