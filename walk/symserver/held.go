@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"symkit/internal/fetch"
 	"symkit/internal/mem"
 )
 
@@ -82,16 +83,8 @@ func (e entry) hold(reason error, first []byte, t *text, source string) error {
 
 // unnamed returns the text that follows first, with first, in a file that has no name.
 func unnamed(first []byte, rest io.Reader) ([]byte, error) {
-	file, err := os.CreateTemp("", "symkit-*.sym")
-	if err == nil {
-		err = os.Remove(file.Name())
-	}
+	file, _, err := fetch.Unnamed()
 	if err != nil {
-		// A system that does not remove open files has a name to remove.
-		if file != nil {
-			file.Close()
-			os.Remove(file.Name())
-		}
 		return inMemory(first, rest)
 	}
 	defer file.Close()
