@@ -43,16 +43,5 @@ func TestNoDebuginfodCache(t *testing.T) {
 // TestWaiting: a server that does not answer is one line long before it is given up, also in a batch.
 func TestWaiting(t *testing.T) {
 	stripped := fixtureFile(t, "cxx-x86_64-gcc12-O2-dw5-stripped.elf")
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	defer server.Close()
-	url := server.URL
-	t.Setenv("DEBUGINFOD_URLS", url)
-	t.Setenv("DEBUGINFOD_TIMEOUT", "1")
-	t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
-	var stdout, stderr bytes.Buffer
-	run(t.Context(), []string{"-s", t.TempDir(), stripped}, &stdout, &stderr)
-	waiting := "dump_syms: waiting for " + url + ", 0.25 s so far, at most 1s (DEBUGINFOD_TIMEOUT)\n"
-	if !strings.HasPrefix(stderr.String(), waiting) || strings.Count(stderr.String(), "waiting") != 1 {
-		t.Errorf("%s\nwant first: %s", &stderr, waiting)
-	}
+	tested.Waits(t, "-s", t.TempDir(), stripped)
 }

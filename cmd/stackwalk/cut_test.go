@@ -180,14 +180,23 @@ func TestCutStacks(t *testing.T) {
 // cutCore cuts the stacks of a core file's first threads, and returns the number of walks.
 func cutCore(t *testing.T, exe, path string, samples uint64) (walks int) {
 	t.Helper()
+	core, files := coreOf(t, exe, path)
+	return cutProcess(t, filepath.Base(filepath.Dir(path))+" of "+filepath.Base(exe), core.Process, &elfsyms.Supplier{Files: files}, samples)
+}
+
+// coreOf opens the core file of a program, until the test ends, with the ELF files that belong to it.
+func coreOf(t *testing.T, exe, path string) (*corefile.Core, *symbols.Files) {
+	t.Helper()
 	files := &symbols.Files{Exe: exe}
-	defer files.Close()
 	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer core.Close()
-	return cutProcess(t, filepath.Base(filepath.Dir(path))+" of "+filepath.Base(exe), core.Process, &elfsyms.Supplier{Files: files}, samples)
+	t.Cleanup(func() {
+		core.Close()
+		files.Close()
+	})
+	return core, files
 }
 
 // cutProcess cuts the stacks of a process's first threads, and returns the number of walks.

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"symkit/walk"
-	"symkit/walk/corefile"
 	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
 )
@@ -60,13 +59,7 @@ func cutMinidump(t *testing.T, exe, core string) {
 // withoutParts walks a core without unwind rules, its stacks cut, and without each module.
 func withoutParts(t *testing.T, exe, path string) {
 	t.Helper()
-	files := &symbols.Files{Exe: exe}
-	defer files.Close()
-	core, err := corefile.Open(path, corefile.Options{Files: files})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer core.Close()
+	core, files := coreOf(t, exe, path)
 	p := core.Process
 	kept, plain := &keptSymbols{Supplier: &elfsyms.Supplier{Files: files}}, &keptSymbols{Supplier: withoutRules{files}}
 	for k := range min(len(p.Threads), 2) {

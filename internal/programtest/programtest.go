@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,4 +175,21 @@ func Write(t testing.TB, path string, data []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Waits wants that the program, with a debuginfod server that does not answer, says so in its first
+// line, long before it gives the server up, and once.
+func (p Program) Waits(t *testing.T, args ...string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer server.Close()
+	t.Setenv("DEBUGINFOD_URLS", server.URL)
+	t.Setenv("DEBUGINFOD_TIMEOUT", "1")
+	t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
+
+	_, _, stderr := p.Output(t, args...)
+	waiting := p.Name + ": waiting for " + server.URL + ", 0.25 s so far, at most 1s (DEBUGINFOD_TIMEOUT)\n"
+	if !strings.HasPrefix(stderr, waiting) || strings.Count(stderr, "waiting") != 1 {
+		t.Errorf("%s\nwant first: %s", stderr, waiting)
+	}
 }
