@@ -139,15 +139,19 @@ func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Repo
 
 // knownGap is a gap in what can be verified of files of the oracle tests.
 type knownGap struct {
-	file    string // a pattern of filepath.Match for the base name
+	file    string // a part of the path
 	kind    string // as in report.Gap
 	check   string
 	percent float64 // of the check's units, at most
 }
 
-// knownGaps are all gaps beyond 1 % of a check's units, with their size.
+// knownGaps are all gaps beyond 1 % of a check's units, with their size: names of constrained templates,
+// of packs in packs and of dependent scopes, which no second reader reads rightly (docs/names.md).
 var knownGaps = []knownGap{
-	{"libstdc++.so.*", report.GapIncomplete, report.CheckInlines, 2}, // names that no second reader reads rightly
+	{"libstdc++.so.", report.GapIncomplete, report.CheckInlines, 2},
+	{"/ceph-osd", report.GapIncomplete, report.CheckNames, 6}, {"/ceph-osd", report.GapIncomplete, report.CheckInlines, 13},
+	{"/openjdk-17-", report.GapIncomplete, report.CheckNames, 10}, {"/openjdk-17-", report.GapIncomplete, report.CheckInlines, 4},
+	{"libnode.so.", report.GapIncomplete, report.CheckPublics, 2},
 }
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
@@ -158,8 +162,7 @@ func wantKnownGaps(t *testing.T, file string, rep *report.Report) {
 		g := &rep.Gaps[i]
 		percent := 100 * float64(g.Units) / float64(max(g.All, 1))
 		known := slices.ContainsFunc(knownGaps, func(k knownGap) bool {
-			match, err := filepath.Match(k.file, filepath.Base(file))
-			return err == nil && match && k.kind == g.Kind && k.check == g.Check && percent <= k.percent
+			return strings.Contains(file, k.file) && k.kind == g.Kind && k.check == g.Check && percent <= k.percent
 		})
 		if !known {
 			t.Errorf("%s: %.1f %% of %s: %s gap: %s", file, percent, g.Check, g.Kind, g.What)

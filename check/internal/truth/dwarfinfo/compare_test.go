@@ -243,6 +243,7 @@ func unlike(data *dwarf.Data, u *Unit, code pcs.Set, names *naming.Table, damage
 	libErr := x.scan(u)
 	var s Scan
 	err := s.Scan(context.Background(), u, code)
+	defer s.Release()
 	if libErr != nil || !x.clean {
 		return ""
 	}

@@ -123,6 +123,7 @@ func FuzzReader(f *testing.F) {
 func checkScan(t *testing.T, u *Unit, code pcs.Set, names *naming.Table) {
 	var s Scan
 	err := s.Scan(context.Background(), u, code)
+	defer s.Release()
 	if e, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || e.Offset < u.Off || e.Offset >= u.end) {
 		t.Errorf("error without a place: %v", err)
 	}
