@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "internal/wire", "limits"},
 	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits"},
 	"dump/internal/losses":  {"internal/wire"},
-	"dump/internal/naming":  {"dump/dwarfx", "emit", "internal/demangle", "internal/par", "limits"},
+	"dump/internal/naming":  {"dump/dwarfx", "dump/internal/losses", "emit", "internal/demangle", "internal/par", "limits"},
 	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/par", "internal/wire", "limits"},
 	"dump/internal/record":  {"dump/dwarfx", "dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit"},
 	"dump/internal/symbols": {"dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire"},

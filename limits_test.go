@@ -97,7 +97,7 @@ func TestLimitsOfCalls(t *testing.T) {
 		{"walk.Walk", none.With(limits.FramesPerThread, 1), func(l limits.Limits) (string, error) {
 			return walkText(t, recursion(), nil, walk.Options{Limits: l})
 		}},
-		{"elfsyms.Supplier", none.With(limits.Names, 1), func(l limits.Limits) (string, error) {
+		{"elfsyms.Supplier", none.With(limits.LineRecords, 1), func(l limits.Limits) (string, error) {
 			files := &symbols.Files{Exe: crash + ".elf"}
 			defer files.Close()
 			c, err := corefile.New("core", core, corefile.Options{Files: files})
@@ -218,7 +218,7 @@ func reportText(rep *report.Report) string {
 	return text.String()
 }
 
-// walkText returns the names of all frames.
+// walkText returns the functions and lines of all frames.
 func walkText(t *testing.T, p *walk.Process, s walk.Supplier, opt walk.Options) (string, error) {
 	result, err := walk.Walk(t.Context(), p, s, opt)
 	if err != nil {
@@ -227,7 +227,7 @@ func walkText(t *testing.T, p *walk.Process, s walk.Supplier, opt walk.Options) 
 	var text strings.Builder
 	for _, stack := range result.Stacks {
 		for _, f := range stack.Frames {
-			text.WriteString(f.Place.Func + "\n")
+			text.WriteString(fmt.Sprintln(f.Place.Func, f.Place.Line))
 		}
 		text.WriteString(stack.End + "\n")
 	}

@@ -111,7 +111,12 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	}
 	var m *Module
 	err := mem.Guard(func() (err error) {
-		m, err = dump(ctx, img, opt)
+		m, err = dump(ctx, img, opt, false)
+		if errors.Is(err, losses.ErrInTurn) {
+			inTurn := opt
+			inTurn.Jobs = 1
+			m, err = dump(ctx, img, inTurn, true)
+		}
 		return err
 	})
 
@@ -125,11 +130,14 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.jobs = opt.Jobs
 	return m, nil
 }
 
-// dump runs the stages. Each stage returns its losses beside its result.
-func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
+// dump runs the stages. Each stage returns its losses beside its result. With inTurn, parts that units
+// share are made by one unit after the other, and units that do not fit a limit are lost; without it,
+// the error is losses.ErrInTurn if units may not fit.
+func dump(ctx context.Context, img *elfx.Image, opt Options, inTurn bool) (*Module, error) {
 	m, lost, err := newModule(img, opt)
 	if err != nil || opt.HeaderOnly {
 		return m, err
@@ -141,7 +149,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		bias = img.Main.LoadAddress()
 	}
 	frameOpt := frames.Options{DWARF: opt.SFrame != SFrameOnly, SFrame: opt.SFrame != SFrameOff, Code: code, LoadAddress: bias, Limits: opt.Limits}
-	in, err := readImage(ctx, img, opt, frameOpt)
+	in, err := readImage(ctx, img, opt, frameOpt, inTurn)
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +203,12 @@ type inputs struct {
 
 // readImage runs the stages that read units, symbols and unwind tables, which do not
 // depend on each other.
-func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frames.Options) (*inputs, error) {
+func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frames.Options, inTurn bool) (*inputs, error) {
 	in := &inputs{arch: cfi.ArchOf(img.Main.Machine, img.Main.Class)}
 	err := par.Do(ctx, min(3, opt.Jobs),
 		func() (err error) {
 			in.units, in.unitsLost, err = load.Load(ctx, img, load.Options{
-				Jobs: opt.Jobs, Inlines: opt.Inlines, Code: frameOpt.Code, Companions: opt.Companions, Limits: opt.Limits})
+				Jobs: opt.Jobs, Inlines: opt.Inlines, Code: frameOpt.Code, Companions: opt.Companions, Limits: opt.Limits, InTurn: inTurn})
 			return err
 		},
 		func() error {

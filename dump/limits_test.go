@@ -21,9 +21,12 @@ func TestNamesLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Dump(t.Context(), &elfx.Image{Main: f}, Options{Jobs: 2})
-		if !errors.Is(err, limits.ErrExceeded) || !strings.HasPrefix(err.Error(), "bomb: names above the limit of ") {
-			t.Errorf("%v, want the limit of names", err)
+		m, err := Dump(t.Context(), &elfx.Image{Main: f}, Options{Jobs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := m.Stats.Losses; len(l) != 1 || !errors.Is(l[0], limits.ErrExceeded) || !strings.HasPrefix(l[0].Error(), "bomb: .debug_info+0x0: names above the limit of ") {
+			t.Errorf("%v, want the limit of names", l)
 		}
 		return
 	}

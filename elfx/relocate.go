@@ -105,7 +105,8 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 		data, err = s.copied()
 	}
 
-	// Relocations apply to the uncompressed bytes, one relocation section after another.
+	// Relocations apply to the uncompressed bytes, one relocation section after another. A section
+	// that was released is relocated again, but counts once.
 	for i := s.applied(); i != 0 && err == nil; {
 		table := &s.file.Sections[i]
 		err = s.applyTable(data.Bytes(), table)
@@ -115,6 +116,7 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 		s.file.memory.put(data)
 		return nil, err
 	}
+	s.paid = true
 	return data, nil
 }
 
@@ -124,7 +126,7 @@ func (s *Section) copied() (*mem.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.file.charge(&s.file.reloc.copied, s.Size) {
+	if !s.paid && !s.file.charge(&s.file.reloc.copied, s.Size) {
 		return nil, &wire.Error{Section: s.label(), Err: ErrOverlap}
 	}
 	data := s.file.memory.get(s.Size)
@@ -150,7 +152,7 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 	}
 
 	// Many headers could refer to the same relocations, each of them to be applied again.
-	if !f.charge(&f.reloc.read, uint64(r.Len())) {
+	if !s.paid && !f.charge(&f.reloc.read, uint64(r.Len())) {
 		return &wire.Error{Section: table.label(), Err: ErrOverlap}
 	}
 
@@ -166,7 +168,9 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 			lost.add(&r.last, err)
 		}
 	}
-	f.loseRelocs(s, lost)
+	if !s.paid {
+		f.loseRelocs(s, lost)
+	}
 	return r.Err()
 }
 

@@ -220,6 +220,19 @@ func TestRelocLosses(t *testing.T) {
 	}
 }
 
+// A section that was released is relocated again, but its bytes and its losses count once.
+func TestRelocatedAgain(t *testing.T) {
+	want, f := relocated(t, objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, bytes.Repeat([]byte{0xff}, 64), Reloc{Type: 1, Offset: 8, Sym: symFunc}, Reloc{Type: 99, Offset: 3}))
+	want = bytes.Clone(want)
+	for range 100 {
+		f.Section(".debug_info").Release()
+		got, err := f.SectionData(".debug_info")
+		if err != nil || !bytes.Equal(got, want) || len(f.RelocLosses()) != 1 {
+			t.Fatalf("%x, want %x, %v, %v", got, want, err, f.RelocLosses())
+		}
+	}
+}
+
 // The number of kinds of loss that are distinguished is bounded.
 func TestManyRelocLosses(t *testing.T) {
 	var relocs []Reloc

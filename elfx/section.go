@@ -49,6 +49,7 @@ type Section struct {
 
 	mu       sync.Mutex // held while the section is inflated or relocated
 	made     bool       // inflated and err are the result
+	paid     bool       // relocated before: its bytes and its losses are counted
 	stale    bool       // part of inflated was discarded
 	inflated *mem.Buffer
 	err      error

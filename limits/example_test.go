@@ -24,11 +24,16 @@ func Example() {
 	}
 	defer program.Close()
 
-	_, err = dump.Dump(context.Background(), program.Image, dump.Options{Inlines: true, Limits: tight})
-	fmt.Println(errors.Is(err, limits.ErrExceeded))
-	_, err = dump.Dump(context.Background(), program.Image, dump.Options{Inlines: true})
-	fmt.Println(err)
+	// What is above a limit is lost, and the rest is there.
+	for _, l := range []limits.Limits{tight, {}} {
+		m, err := dump.Dump(context.Background(), program.Image, dump.Options{Inlines: true, Limits: l})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(m.Stats.LossCount, errors.Is(errors.Join(m.Stats.Losses...), limits.ErrExceeded))
+	}
 	// Output:
-	// true
-	// <nil>
+	// 4 true
+	// 0 false
 }

@@ -9,8 +9,11 @@
 //		return err
 //	}
 //	m, err := dump.Dump(ctx, img, dump.Options{Limits: tight})
-//	if errors.Is(err, limits.ErrExceeded) {
-//		// The file is above a limit.
+//	if err != nil {
+//		return err
+//	}
+//	if errors.Is(errors.Join(m.Stats.Losses...), limits.ErrExceeded) {
+//		// A part of the file is above a limit.
 //	}
 //
 // The zero Limits is the process-wide default: symkit's own values, unless SetDefault or

@@ -15,6 +15,7 @@ package load
 
 import (
 	"context"
+	"errors"
 
 	"symkit/dump/dwarfx"
 	"symkit/dump/internal/losses"
@@ -72,21 +73,20 @@ type Options struct {
 	Code       dwarfx.CodeMap
 	Companions *companion.Companions // or nil
 	Limits     limits.Limits
+	// InTurn makes Load read one unit after the other: Jobs is 1. The units that do not fit a limit
+	// are lost. Without it, Load returns losses.ErrInTurn if units may not fit.
+	InTurn bool
 }
 
 // Load reads the units of img. Damage costs the unit that it is in.
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.List, error) {
-	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size(), opt.Limits), release: func() {}}
+	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size(), opt.Limits, opt.InTurn), release: func() {}}
 	defer func() { x.release() }()
 	for _, step := range []func() error{x.openAlt, x.readUnits, x.readSplits, x.nameUnits} {
 		err := step()
 		if err != nil {
 			return nil, losses.List{}, err
 		}
-	}
-	err := x.names.Err(img.Size(), opt.Limits)
-	if err != nil {
-		return nil, losses.List{}, losses.InFile(img.Main.Path(), err)
 	}
 
 	// Damage is counted in the order of the units.
@@ -151,21 +151,30 @@ func (x *loader) nameUnits() error {
 		return func(i int) error {
 			u := x.units[i]
 			if u.FuncNames == nil && len(u.Funcs) > 0 {
-				u.number(namer)
+				return u.number(namer)
 			}
 			return nil
 		}
 	})
 }
 
-// number numbers the names of u.
-func (u *Unit) number(namer *naming.Namer) {
-	var origins []uint32
-	u.FuncNames, origins = namer.Unit(u.Unit, u.index, u.Funcs, u.origins)
+// number numbers the names of u. If they do not fit the limit, u is lost.
+func (u *Unit) number(namer *naming.Namer) error {
+	names, origins, err := namer.Unit(u.Unit, u.index, u.Funcs, u.origins)
+	if errors.Is(err, limits.ErrExceeded) {
+		u.err = u.Located(err)
+		u.forget()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	u.FuncNames = names
 
 	// The scan has made Origin an index of u.origins.
 	for i := range u.Calls {
 		u.Calls[i].Origin = origins[u.Calls[i].Origin]
 	}
 	u.origins = nil
+	return nil
 }

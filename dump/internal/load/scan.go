@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -56,7 +57,7 @@ func (r *unitReader) run() error {
 	info := r.file.Section(".debug_info")
 	there := info != nil && info.Present()
 	streams := info != nil && info.Streams()
-	if r.opt.Jobs == 1 && (!there || !streams && info.Size < smallInfo) {
+	if r.opt.Jobs == 1 && (!there || !streams && info.Size < smallInfo) || r.opt.InTurn {
 		return r.readInTurn(info)
 	}
 
@@ -83,10 +84,7 @@ func (r *unitReader) run() error {
 		})
 	}
 	for range scanners {
-		start(func() error {
-			r.scanUnits()
-			return nil
-		})
+		start(r.scanUnits)
 	}
 
 	err := group.Wait()
@@ -111,7 +109,7 @@ func (r *unitReader) startStream(ctx context.Context, info *elfx.Section, start 
 	start(func() error {
 		r.failed = in.run()
 		if r.opt.Jobs > 1 {
-			r.scanUnits()
+			return r.scanUnits()
 		}
 		return nil
 	})
@@ -185,8 +183,7 @@ func (r *unitReader) readInTurn(info *elfx.Section) error {
 		if err != nil {
 			return err
 		}
-		r.scanUnits()
-		return context.Cause(r.ctx)
+		return cmp.Or(r.scanUnits(), context.Cause(r.ctx))
 	})
 }
 
@@ -273,33 +270,38 @@ func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Un
 	}
 }
 
-// scanUnits scans units until there are no more.
-func (r *unitReader) scanUnits() {
+// scanUnits scans units until there are no more. The error is losses.ErrInTurn.
+func (r *unitReader) scanUnits() error {
 	var scan dwarfx.Scan
 	namer := naming.NewNamer(r.names)
 	for u := range r.work {
 		u.scan(&scan, r.opt.Inlines, func(bytes uint64) error { return r.data.Pay(u.index, bytes) })
-		r.scanned(u, namer)
+		err := r.scanned(u, namer)
+		if err != nil {
+			return err
+		}
 
 		// Another goroutine may release the functions from here on.
-		err := r.data.Keep(u.index, u.forget)
+		err = r.data.Keep(u.index, u.forget)
 		if err != nil {
 			u.forget()
 		}
 	}
+	return nil
 }
 
 // scanned numbers the names of u if they can be read now.
-func (r *unitReader) scanned(u *Unit, namer *naming.Namer) {
+func (r *unitReader) scanned(u *Unit, namer *naming.Namer) error {
 	if !r.alone || !u.SelfContained() {
-		return
+		return nil
 	}
 
 	// The names of a unit that cannot be confined are left to nameUnits.
 	if len(u.Funcs) == 0 || namer.Confine(u.Unit) == nil {
-		u.number(namer)
-		u.segment.release()
+		defer u.segment.release()
+		return u.number(namer)
 	}
+	return nil
 }
 
 // scan reads the functions and inlined calls of u. x is used again for every unit. A unit that

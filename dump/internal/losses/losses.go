@@ -5,7 +5,14 @@
 // the errors. A List needs bounded memory, however much damage a file has.
 package losses
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrInTurn: names or tables that units share are near a limit. The module is made again, one unit
+// after the other on one goroutine, so that the units that do not fit are always the same.
+var ErrInTurn = errors.New("near a limit that units share")
 
 // maxKept bounds the errors that a List keeps; the others are only counted.
 const maxKept = 100

@@ -10,7 +10,7 @@ import (
 // TestOrder: texts in order, each once, for the numbers that are used, on any number of
 // goroutines.
 func TestOrder(t *testing.T) {
-	table := NewTable(0, limits.Limits{})
+	table := NewTable(0, limits.Limits{}, false)
 	var numbers []uint32
 	for _, text := range []string{"b", "a", "unused", "c::d", "a", "c"} {
 		numbers = append(numbers, table.Add(text))

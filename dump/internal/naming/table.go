@@ -17,6 +17,9 @@ type Table struct {
 
 	limit       uint64 // bytes that all texts may have
 	read, texts atomic.Uint64
+
+	turn     *turn // nil if units are named concurrently
+	exceeded error // of the limit
 }
 
 // shardCount is a power of two. The low bits of a number are its shard.
@@ -55,9 +58,14 @@ const (
 	firstSlots = 16
 )
 
-// NewTable returns an empty table for a file of size bytes.
-func NewTable(size uint64, l limits.Limits) *Table {
-	t := &Table{seed: maphash.MakeSeed(), limit: l.Max(limits.Names, size)}
+// NewTable returns an empty table for a file of size bytes. With inTurn, one goroutine alone names units.
+func NewTable(size uint64, l limits.Limits, inTurn bool) *Table {
+	t := &Table{seed: maphash.MakeSeed(), limit: l.Max(limits.Names, size), exceeded: l.Exceeded(limits.Names, size)}
+	if inTurn {
+		t.turn = new(turn)
+	} else {
+		t.limit /= 2
+	}
 	for i := range t.shards {
 		t.shards[i].slots = make([]slot, firstSlots)
 	}
@@ -86,12 +94,12 @@ func (t *Table) number(k *Key, order uint64) (number uint32, mine bool) {
 	s := &t.shards[shard]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	index, mine := s.find(k, order, uint32(hash>>32))
+	index, mine := s.find(k, order, uint32(hash>>32), t.turn)
 	return index*shardCount + shard, mine
 }
 
 // find is number within the shard. The caller holds the lock.
-func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool) {
+func (s *shard) find(k *Key, order uint64, hash uint32, turn *turn) (index uint32, mine bool) {
 	mask := uint32(len(s.slots) - 1)
 	i := hash & mask
 	for s.slots[i].index != 0 {
@@ -99,13 +107,14 @@ func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool
 			index := s.slots[i].index - 1
 			e := s.at(index)
 			if e.equal(k) {
-				return index, s.replace(e, k, order)
+				return index, s.replace(e, k, order, turn)
 			}
 		}
 		i = (i + 1) & mask
 	}
 
 	index = s.add(&entry{Key: *k, order: order})
+	turn.add(s.at(index))
 	s.slots[i] = slot{hash, index + 1}
 	if int(s.count) > len(s.slots)/2 {
 		s.grow()
@@ -115,10 +124,11 @@ func (s *shard) find(k *Key, order uint64, hash uint32) (index uint32, mine bool
 
 // replace replaces an equal key by k if order is lower. replace reports whether the
 // caller must make the text: the old key has another text, or has none yet.
-func (s *shard) replace(e *entry, k *Key, order uint64) bool {
+func (s *shard) replace(e *entry, k *Key, order uint64, turn *turn) bool {
 	if order >= e.order {
 		return false
 	}
+	turn.replace(e)
 
 	// Equal linkage names of one language have equal texts. The text of a plain name
 	// depends on the DIE, whose scope it gets.
@@ -194,23 +204,4 @@ func (t *Table) Limit() uint32 {
 		most = max(most, t.shards[i].count)
 	}
 	return most * shardCount
-}
-
-// readPerText is how many bytes of names are read for each byte that texts may
-// have: the names of many functions can be ends of one long string.
-const readPerText = 4
-
-// isFull reports whether more bytes of names were read, or more bytes of texts
-// made, than the limit allows.
-func (t *Table) isFull() bool {
-	return t.texts.Load() > t.limit || t.read.Load()/readPerText > t.limit
-}
-
-// Err returns an error if the names of a file of size bytes are too many or too
-// long. The arguments are those of NewTable.
-func (t *Table) Err(size uint64, l limits.Limits) error {
-	if t.isFull() {
-		return l.Exceeded(limits.Names, size)
-	}
-	return nil
 }

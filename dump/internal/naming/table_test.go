@@ -23,7 +23,7 @@ func TestNumber(t *testing.T) {
 		{Linkage: []byte("g"), Plain: []byte("later"), Decl: 4, Unit: b}, // the same as the last
 	}
 	for round := range 20 {
-		table := NewTable(0, limits.Limits{})
+		table := NewTable(0, limits.Limits{}, false)
 		numbers := make([]uint32, len(keys))
 		var wait sync.WaitGroup
 		for i := range keys {
@@ -52,7 +52,7 @@ func TestNumber(t *testing.T) {
 
 // TestText: the text is that of the key with the lowest order, whoever made it last.
 func TestText(t *testing.T) {
-	table := NewTable(0, limits.Limits{})
+	table := NewTable(0, limits.Limits{}, false)
 	second := Key{Linkage: []byte("label"), Plain: []byte("second")}
 	first := Key{Linkage: []byte("label"), Plain: []byte("first")}
 	n, mine := table.number(&second, 8)
@@ -93,7 +93,7 @@ func TestTextRaces(t *testing.T) {
 	const steps = 6 // two of each goroutine
 	for list, keys := range lists {
 		for code := range 729 { // 3 to the power of steps: which goroutine takes each step
-			table := NewTable(0, limits.Limits{})
+			table := NewTable(0, limits.Limits{}, false)
 			var done [3]int
 			var mine [3]bool
 			number, digits := uint32(0), code
@@ -119,7 +119,7 @@ func TestTextRaces(t *testing.T) {
 
 // TestNumberAllocs: a name that is known costs no memory.
 func TestNumberAllocs(t *testing.T) {
-	table := NewTable(0, limits.Limits{})
+	table := NewTable(0, limits.Limits{}, false)
 	k := Key{Linkage: []byte("_Z1fv"), Unit: &dwarfx.Unit{}}
 	table.number(&k, 0)
 	allocs := testing.AllocsPerRun(100, func() { table.number(&k, 1) })
@@ -130,7 +130,7 @@ func TestNumberAllocs(t *testing.T) {
 
 // TestNumberGrows: names keep their numbers as the table grows.
 func TestNumberGrows(t *testing.T) {
-	table := NewTable(0, limits.Limits{})
+	table := NewTable(0, limits.Limits{}, false)
 	key := func(i int) *Key { return &Key{Linkage: fmt.Append(nil, "_Z", i)} }
 	numbers := map[uint32]int{}
 	for i := range 5000 {
@@ -154,7 +154,7 @@ func BenchmarkNumber(b *testing.B) {
 		keys[i] = Key{Linkage: fmt.Appendf(nil, "_ZN5space4func%dEv", i)}
 	}
 	for b.Loop() {
-		table := NewTable(0, limits.Limits{})
+		table := NewTable(0, limits.Limits{}, false)
 		for range 4 {
 			for i := range keys {
 				table.number(&keys[i], 0)

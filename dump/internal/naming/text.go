@@ -47,14 +47,25 @@ const originOrder = 1 << 63
 
 // Unit numbers the names of funcs and of origins, the abstract origins of inlined
 // calls, in u, which is number index of the module's units. The slices that Unit
-// returns are parallel to funcs and origins.
-func (x *Namer) Unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []dwarfx.Ref) (ofFuncs, ofOrigins []uint32) {
+// returns are parallel to funcs and origins. The error is that of the limit if they do not fit: then
+// the unit has no names; or losses.ErrInTurn.
+func (x *Namer) Unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []dwarfx.Ref) (ofFuncs, ofOrigins []uint32, err error) {
+	x.table.begin()
+	ofFuncs, ofOrigins = x.unit(u, index, funcs, origins)
+	x.countRead()
+	err = x.table.end()
+	if err != nil {
+		x.cache = linkageCache{} // it has numbers without a text
+		return nil, nil, err
+	}
+	return ofFuncs, ofOrigins, nil
+}
+
+// unit is Unit without the limit: if the table is full, the rest is left out.
+func (x *Namer) unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []dwarfx.Ref) (ofFuncs, ofOrigins []uint32) {
 	order := uint64(index) << 32
 	ofFuncs, ofOrigins = make([]uint32, len(funcs)), make([]uint32, len(origins))
 	x.plain = x.plain[:0]
-	defer x.countRead()
-
-	// A table that is full makes the whole dump an error, so the rest is not needed.
 	for i := range funcs {
 		k := x.funcKey(u, &funcs[i])
 		ofFuncs[i] = x.number(&k, order|uint64(i))

@@ -34,11 +34,11 @@ func TestSharedLabel(t *testing.T) {
 		}
 
 		// A name is cached when the next batch begins.
-		table := NewTable(uint64(len(dies)), limits.Limits{})
+		table := NewTable(uint64(len(dies)), limits.Limits{}, false)
 		namer := NewNamer(table)
 		got := map[dwarfx.Ref]string{}
 		for i, ref := range refs {
-			_, numbers := namer.Unit(data.Units[0], i, nil, []dwarfx.Ref{ref})
+			_, numbers, _ := namer.Unit(data.Units[0], i, nil, []dwarfx.Ref{ref})
 			got[ref] = table.Text(numbers[0])
 		}
 		if got[label] != "label" || got[one] != "one" {
@@ -59,7 +59,7 @@ func TestSymbol(t *testing.T) {
 		{"rescan", "scan", "scan"},
 		{".scan", "scan", "scan"},
 	} {
-		table := NewTable(0, limits.Limits{})
+		table := NewTable(0, limits.Limits{}, false)
 		k := SymbolKey([]byte(tt.symbol), &Key{Plain: []byte(tt.plain), Unit: &dwarfx.Unit{}, Language: cxx, Lost: true})
 		number := NewNamer(table).Symbol(&k, 0)
 		if got := table.Text(number); got != tt.want || !table.IsSound(number) {
@@ -126,8 +126,8 @@ func TestObjectiveC(t *testing.T) {
 	for _, die := range []string{"\x03-[C m:]", "\x04f", "\x04+[C(More) n]", "\x04g"} {
 		refs = append(refs, dwarfx.Ref(bytes.Index(dies, []byte(die))))
 	}
-	table := NewTable(uint64(len(dies)), limits.Limits{})
-	_, numbers := NewNamer(table).Unit(data.Units[0], 0, nil, refs)
+	table := NewTable(uint64(len(dies)), limits.Limits{}, false)
+	_, numbers, _ := NewNamer(table).Unit(data.Units[0], 0, nil, refs)
 	for i, number := range numbers {
 		if got := table.Text(number); got != want[i] {
 			t.Errorf("%q, want %q", got, want[i])

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"symkit/internal/command"
+	"symkit/internal/mutant"
+	"symkit/internal/programtest"
+	"symkit/limits"
+)
+
+// overLimit is a program of which some is above a limit.
+type overLimit struct {
+	limit limits.Limit
+	most  int // the limit
+	what  string
+	file  []byte
+	// lost is how many parts are lost, first the place of the first.
+	lost  int
+	first string
+	// want is how many lines of the symbol file begin with a regular expression.
+	want map[string]int
+}
+
+// TestOverLimit: what does not fit a limit is lost, with one message that names the limit, and the
+// rest is written, whatever the number of goroutines.
+func TestOverLimit(t *testing.T) {
+	for _, test := range overLimits() {
+		t.Run(fmt.Sprint(test.limit, ", ", test.what), func(t *testing.T) {
+			t.Setenv(limits.Variable, fmt.Sprint(test.limit, "=", test.most))
+			defer setLimits(t, test.limit.String()+"=100%")
+			path := filepath.Join(t.TempDir(), "program")
+			programtest.Write(t, path, test.file)
+			outputs := map[string]bool{}
+			for _, jobs := range []string{"1", "2", "8"} {
+				var stdout, stderr bytes.Buffer
+				code := run(t.Context(), []string{"--inlines", "-j", jobs, path}, &stdout, &stderr)
+				outputs[stdout.String()+stderr.String()] = true
+				checkOverLimit(t, &test, code, stdout.String(), stderr.String())
+			}
+			if len(outputs) != 1 {
+				t.Errorf("the output depends on -j: %.2000v", outputs)
+			}
+
+			var stdout, stderr bytes.Buffer
+			if code := run(t.Context(), []string{"--inlines", "--strict", path}, &stdout, &stderr); code != command.Bad {
+				t.Errorf("--strict: exit code %d: %s", code, &stderr)
+			}
+		})
+	}
+}
+
+// checkOverLimit checks what a run gave.
+func checkOverLimit(t *testing.T, test *overLimit, code int, stdout, stderr string) {
+	t.Helper()
+	message := fmt.Sprintf("%s: %s above the limit of %d: %s (SYMKIT_LIMITS=%s=N changes it)", test.first, test.limit, test.most, test.limit.What(), test.limit)
+	parts := fmt.Sprintf("warning: %d damaged part", test.lost)
+	if code != 0 || !strings.Contains(stderr, message) || !strings.Contains(stderr, parts) {
+		t.Errorf("exit code %d, %q; want %q, %q", code, stderr, message, parts)
+	}
+	for line, want := range test.want {
+		if got := len(regexp.MustCompile("(?m)^"+line).FindAllString(stdout, -1)); got != want {
+			t.Errorf("%d lines %q, want %d: %.1000s", got, line, want, stdout)
+		}
+	}
+}
+
+// overLimits returns the programs of TestOverLimit.
+func overLimits() []overLimit {
+	long := strings.Repeat("n", 3000)
+	return []overLimit{
+		{limits.Names, 2000, "the first of three units", named(long, "b", "c"), 1, ".debug_info+0x0",
+			map[string]int{"FUNC ": 2, "FUNC 1010 10 0 b$": 1, "FUNC 1020 10 0 c$": 1}},
+		{limits.Names, 2000, "the first of three units, compressed", namedPacked(long, "b", "c"), 1, ".debug_info+0x0",
+			map[string]int{"FUNC ": 2, "FUNC 1010 10 0 b$": 1, "FUNC 1020 10 0 c$": 1}},
+		{limits.Names, 2000, "the last of three units", named("a", "b", long), 1, ".debug_info+0x46",
+			map[string]int{"FUNC ": 2, "FUNC 1000 10 0 a$": 1, "FUNC 1010 10 0 b$": 1}},
+
+		// A name counts once. A lost unit counts for half of what was left, 1,990 bytes.
+		{limits.Names, 2000, "a name of several units", named("name of ten", long, "name of ten", long[:900], long[:700], "c", "c"), 2, ".debug_info+0x2d",
+			map[string]int{"FUNC ": 5, "FUNC .* name of ten$": 2, "FUNC .* n{900}$": 1, "FUNC .* c$": 2}},
+	}
+}
+
+// named has units with a function each.
+func named(names ...string) []byte {
+	return assemble(16*len(names), namedUnits(names...), commonAbbrevs)
+}
+
+// namedPacked is named with a compressed .debug_info, which is read in segments.
+func namedPacked(names ...string) []byte {
+	var b bytes.Buffer
+	info := namedUnits(names...)
+	b.Write(le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, uint64(elf.COMPRESS_ZLIB)), uint64(len(info))), 1))
+	w := zlib.NewWriter(&b)
+	_, _ = w.Write(info) // a bytes.Buffer never fails
+	_ = w.Close()
+	return mutant.Program(16*len(names), lineless(), mutant.Section{Name: ".debug_info", Flags: elf.SHF_COMPRESSED, Data: b.Bytes()},
+		mutant.Section{Name: ".debug_abbrev", Data: append(bytes.Clone(commonAbbrevs), 0)})
+}
+
+func namedUnits(names ...string) (info []byte) {
+	for i, name := range names {
+		info = append(info, unitOf(languageC, 0, function(abFunc, name, 16*i, 16))...)
+	}
+	return info
+}
