@@ -60,10 +60,10 @@ func TestOverLimit(t *testing.T) {
 // checkOverLimit checks what a run gave.
 func checkOverLimit(t *testing.T, test *overLimit, code int, stdout, stderr string) {
 	t.Helper()
-	message := fmt.Sprintf("%s: %s above the limit of %d: %s (SYMKIT_LIMITS=%s=N changes it)", test.first, test.limit, test.most, test.limit.What(), test.limit)
+	message := fmt.Sprintf("%s above the limit of %d: %s (SYMKIT_LIMITS=%s=N changes it)", test.limit, test.most, test.limit.What(), test.limit)
 	parts := fmt.Sprintf("warning: %d damaged part", test.lost)
-	if code != 0 || !strings.Contains(stderr, message) || !strings.Contains(stderr, parts) {
-		t.Errorf("exit code %d, %q; want %q, %q", code, stderr, message, parts)
+	if code != 0 || !strings.Contains(stderr, test.first) || !strings.Contains(stderr, message) || !strings.Contains(stderr, parts) {
+		t.Errorf("exit code %d, %q; want %q, %q, %q", code, stderr, test.first, message, parts)
 	}
 	for line, want := range test.want {
 		if got := len(regexp.MustCompile("(?m)^"+line).FindAllString(stdout, -1)); got != want {
@@ -86,7 +86,27 @@ func overLimits() []overLimit {
 		// A name counts once. A lost unit counts for half of what was left, 1,990 bytes.
 		{limits.Names, 2000, "a name of several units", named("name of ten", long, "name of ten", long[:900], long[:700], "c", "c"), 2, ".debug_info+0x2d",
 			map[string]int{"FUNC ": 5, "FUNC .* name of ten$": 2, "FUNC .* n{900}$": 1, "FUNC .* c$": 2}},
+
+		{limits.UnitRecords, 24_000, "abbreviations of the second of four units", withAbbrevs(8, 500, 9, 10), 1, "abbreviations of the unit at .debug_info+0x24: .debug_abbrev+0x",
+			map[string]int{"FUNC ": 3, "FUNC .* f0$": 1, "FUNC .* f2$": 1, "FUNC .* f3$": 1}},
+		{limits.UnitRecords, 24_000, "abbreviations of the first and the last unit", withAbbrevs(500, 8, 400), 2, "abbreviations of the unit at .debug_info+0x0: .debug_abbrev+0x",
+			map[string]int{"FUNC ": 1, "FUNC .* f1$": 1}},
 	}
+}
+
+// withAbbrevs has units with a function each, whose abbreviation tables have so many abbreviations.
+func withAbbrevs(counts ...int) []byte {
+	var info, abbrevs []byte
+	for i, n := range counts {
+		at := len(abbrevs)
+		abbrevs = append(abbrevs, commonAbbrevs...)
+		for k := abBlock + 1; k <= n; k++ {
+			abbrevs = append(abbrevs, abbrev(uint64(k), tagBlock, 0, attrUser+uint64(i), formPresent, attrUser+0x1000+uint64(k), formData1)...)
+		}
+		abbrevs = append(abbrevs, 0)
+		info = append(info, unitOf(languageC, at, function(abFunc, fmt.Sprint("f", i), 16*i, 16))...)
+	}
+	return assemble(16*len(counts), info, abbrevs)
 }
 
 // named has units with a function each.

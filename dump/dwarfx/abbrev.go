@@ -61,6 +61,7 @@ type abbrevTable struct {
 	codes    []uint32          // index of abbrevs, of code 1, 2, 3, …
 	sparse   map[uint64]uint32 // the same, where codes are not 1, 2, 3, …
 	crossing bool              // one of its abbreviations is
+	err      error             // the limit that the table exceeds; then it has nothing
 	compiled                   // of its set, as of when the table was read
 }
 
@@ -126,16 +127,17 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	}
 	d.mu.Unlock()
 	if t != nil {
-		return t, nil
+		return t, ofUnit(u, t.err)
 	}
 
 	// Several goroutines may compile one table; any of the results will do.
 	if !d.spend(0) {
+		d.abbrevsOver.Store(true)
 		return nil, &wire.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
 	}
 	t, err := d.readTable(u, set)
-	if err != nil {
-		return nil, fmt.Errorf("abbreviations of the unit at .debug_info+%#x: %w", u.Off, err)
+	if err != nil && t == nil {
+		return nil, ofUnit(u, err)
 	}
 
 	d.mu.Lock()
@@ -144,7 +146,15 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 		delete(d.sets, key.setKey)
 	}
 	d.mu.Unlock()
-	return t, nil
+	return t, ofUnit(u, err)
+}
+
+// ofUnit adds the unit to an error of its table.
+func ofUnit(u *Unit, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("abbreviations of the unit at .debug_info+%#x: %w", u.Off, err)
 }
 
 // spend subtracts n bytes from the budget of bytes to read of .debug_abbrev. It reports
@@ -159,6 +169,10 @@ func (d *Data) spend(n int) bool {
 // remember subtracts n bytes from the memory that abbreviations may take. It reports whether they
 // are left.
 func (d *Data) remember(n int) bool { return d.abbrevMemory.Add(int64(-n)) >= 0 }
+
+// TooManyAbbrevs reports whether a unit was lost because abbreviations take too much: which one
+// depends on the order in which goroutines scan units.
+func (d *Data) TooManyAbbrevs() bool { return d.abbrevsOver.Load() }
 
 // Bytes of memory that the parts of a compiled abbreviation take, with the slots of hash tables.
 const (
@@ -177,30 +191,49 @@ func (t *abbrevTable) codeMemory() int {
 	return codeMemory
 }
 
-// readTable reads an abbreviation table (DWARF 5 §7.5.3).
+// readTable reads the abbreviation table of u. If it does not fit the memory that
+// abbreviations may take, readTable returns a table that has this error alone.
+//
+// Such a table counts for half of what was left, so that it neither takes all from the others, nor can
+// each of many tables take all that is left before it is lost.
 func (d *Data) readTable(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
+	before, left := set.compiled, d.abbrevMemory.Load()
+	t, err := d.fill(u, set)
+	if err == nil || d.abbrevMemory.Load() >= 0 {
+		return t, err
+	}
+
+	d.abbrevsOver.Store(true)
+	set.cut(before)
+	d.abbrevMemory.Store(left / 2)
+	return &abbrevTable{err: err}, err
+}
+
+// fill reads the abbreviation table of u (DWARF 5 §7.5.3).
+func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
-
-	t := &abbrevTable{}
-	d.remember(tableMemory)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
+	t, fits := &abbrevTable{}, d.remember(tableMemory)
 	for {
 		start := c.Pos()
 		code := c.ULEB()
-		if code == 0 || c.Err() != nil {
+		switch {
+		case c.Err() != nil:
+			return nil, c.Err()
+		case !fits:
+			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+		case code == 0:
 			t.compiled = set.compiled
-			return t, c.Err()
+			return t, nil
 		}
 		i, err := set.read(d, u, &c, start)
 		if err != nil {
 			return nil, err
 		}
-		if !d.remember(t.codeMemory()) {
-			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
-		}
+		fits = d.remember(t.codeMemory())
 		t.crossing = t.crossing || set.abbrevs[i].crossing
 		if !t.add(code, i) {
 			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start,
@@ -294,6 +327,7 @@ func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
 	c.Seek(u.abbrevOff)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
 	if !d.spend(0) {
+		d.abbrevsOver.Store(true)
 		c.Fail(c.Pos(), ErrTooMany)
 	}
 	for {

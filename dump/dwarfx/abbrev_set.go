@@ -103,14 +103,26 @@ func (x *abbrevSet) slot(hash uint32, same func(at uint32) bool) *knownAbbrev {
 }
 
 // grow doubles the slots.
-func (x *abbrevSet) grow() {
+func (x *abbrevSet) grow() { x.rehash(2 * len(x.known)) }
+
+// rehash gives x another number of slots, for its abbreviations.
+func (x *abbrevSet) rehash(slots int) {
 	old := x.known
-	x.known = make([]knownAbbrev, 2*len(old))
+	x.known = make([]knownAbbrev, slots)
 	clear(x.known) // pages that are read before they are written cost the system twice
 	for _, k := range old {
-		if k.index != 0 {
+		if k.index != 0 && int(k.index) <= len(x.abbrevs) {
 			*x.slot(k.hash, func(uint32) bool { return false }) = k
 		}
+	}
+}
+
+// cut removes the abbreviations that x has beyond those of before, which no table uses.
+func (x *abbrevSet) cut(before compiled) {
+	more := len(x.abbrevs) > len(before.abbrevs)
+	x.compiled = before
+	if more {
+		x.rehash(len(x.known))
 	}
 }
 

@@ -137,6 +137,7 @@ type Data struct {
 	abbrevBytes int
 	// abbrevMemory is how many bytes of memory compiled abbreviations may still take.
 	abbrevMemory atomic.Int64
+	abbrevsOver  atomic.Bool // some had no memory left, or could not be read any more
 
 	budget *bounds.Shared // what the units take; an item is an index of Units
 }
@@ -266,12 +267,6 @@ func (d *Data) addUnit(u *Unit, c *wire.Cursor) {
 // after it. It returns the error, whose place is the first of them, or nil. No unit is read or
 // scanned meanwhile or afterwards.
 func (d *Data) Cut() error {
-	// Which abbreviations were read first is a matter of chance, so that no unit is left.
-	if d.abbrevMemory.Load() < 0 {
-		d.Units = nil
-		return &wire.Error{Section: d.name, Err: fmt.Errorf("abbreviations: %w", d.Limits.Exceeded(limits.UnitRecords, d.FileSize))}
-	}
-
 	end, err := d.budget.End()
 	err = cmp.Or(err, d.full)
 	if err == nil {

@@ -89,6 +89,10 @@ func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.Lis
 		}
 	}
 
+	if !opt.InTurn && (x.data.TooManyAbbrevs() || x.alt != nil && x.alt.TooManyAbbrevs()) {
+		return nil, losses.List{}, losses.ErrInTurn
+	}
+
 	// Damage is counted in the order of the units.
 	for _, u := range x.units {
 		if u.err != nil {
