@@ -113,17 +113,17 @@ func (r *replay) function(same []truthFunc, end uint64, used []bool, lost map[ui
 // there.
 func (r *replay) checkName(f *symfile.Func, same []truthFunc) {
 	name := string(r.s.Name(f))
-	verdict, unread, nameless := naming.Wrong, false, true
+	verdict, unread, plain := naming.Wrong, false, true
 	for _, t := range same {
 		verdict = max(verdict, r.names.Judge(t.name, name))
 		unread = unread || r.names.Unread(t.name)
-		nameless = nameless && r.names.IsEmpty(t.name)
+		plain = plain && !r.names.HasLinkage(t.name)
 	}
 
-	// A symbol whose name cannot be read knows less than the functions, if these have names.
+	// A symbol whose name cannot be read knows less than the functions, if these have linkage names.
 	if verdict != naming.Right {
 		ofSymbols := r.symbols.judge(r.symbols.at(f.Addr+r.bias), name)
-		if ofSymbols == naming.Right || nameless {
+		if ofSymbols == naming.Right || plain {
 			verdict = max(verdict, ofSymbols)
 		}
 	}

@@ -51,6 +51,10 @@ func TestSound(t *testing.T) {
 		{"swift-swiftc62.o", " Int.cubed()\n", " Swift.Int.swift\n", report.CheckNames},
 		{"swift-swiftc62.o", " static Int.+++ infix(_:_:)\n", " static Int.--- infix(_:_:)\n", report.CheckNames},
 		{"swift-swiftc62.o", " Main.main\n", " main.$s5swift4MainVD.main\n", report.CheckNames},
+		// -g1 leaves plain names, symbols know the rest; the library does not read constraints (half).
+		{"lines-clang23.o", " shop::Box::get(int) const\n", " shop::Bag::get(int) const\n", report.CheckNames},
+		{"lines-clang23.o", " int shop::half<int>(int)\n", " int shop::third<int>(int)\n", report.CheckNames},
+		{"lines-gcc16.o", " shop::(anonymous namespace)::hidden(int)\n", " shop::hidden(int)\n", report.CheckNames},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)
@@ -64,5 +68,22 @@ func TestSound(t *testing.T) {
 				t.Errorf("%q for %q was not found: %s", test.new, test.old, text(t, rep))
 			}
 		})
+	}
+}
+
+// TestPlainNames: the plain names that the DWARF has with -g1 are right too.
+func TestPlainNames(t *testing.T) {
+	const name = "lines-clang23.o"
+	path := filepath.Join("testdata", "sound", name)
+	img, sym := openTest(t, path, name), readTest(t, path+".sym")
+	for full, plain := range map[string]string{
+		"shop::Box::Box(int)": "Box", "shop::Box::get(int) const": "get", "int shop::half<int>(int)": "half<int>",
+		"shop::Box::operator char const*() const": "operator const char *", "own(int)": "own",
+	} {
+		changed := bytes.Replace(sym, []byte(" 0 "+full+"\n"), []byte(" 0 "+plain+"\n"), 1)
+		rep := mustReplay(t, img, changed, Options{})
+		if bytes.Equal(changed, sym) || rep.Total() > 0 {
+			t.Errorf("%s: %s", plain, text(t, rep))
+		}
 	}
 }

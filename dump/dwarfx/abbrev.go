@@ -54,6 +54,7 @@ type abbrev struct {
 	children   bool
 	hasSibling bool
 	crossing   bool // an attribute can refer to another unit
+	typed      bool // it has DW_AT_type
 }
 
 // abbrevTable is one compiled abbreviation table.
@@ -61,6 +62,7 @@ type abbrevTable struct {
 	codes    []uint32          // index of abbrevs, of code 1, 2, 3, …
 	sparse   map[uint64]uint32 // the same, where codes are not 1, 2, 3, …
 	crossing bool              // one of its abbreviations is
+	typed    bool              // one of its abbreviations is
 	err      error             // the limit that the table exceeds; then it has nothing
 	compiled                   // of its set, as of when the table was read
 }
@@ -235,6 +237,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		}
 		fits = d.remember(t.codeMemory())
 		t.crossing = t.crossing || set.abbrevs[i].crossing
+		t.typed = t.typed || set.abbrevs[i].typed
 		if !t.add(code, i) {
 			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start,
 				Err: fmt.Errorf("abbreviation code %d twice", code)}

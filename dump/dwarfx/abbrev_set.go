@@ -222,6 +222,7 @@ func (x *compiled) compile(u *Unit, c *wire.Cursor, l limits.Limits, a *abbrev) 
 			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
 		a.crossing = a.crossing || isCrossing(s.form)
+		a.typed = a.typed || s.attr == attrType
 		slot, wanted := scanSlot(a.class, s.attr)
 		wanted = wanted && seen&(1<<slot) == 0
 		if wanted {

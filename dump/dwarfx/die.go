@@ -47,6 +47,7 @@ const (
 
 const (
 	attrSibling = uint64(dwarf.AttrSibling)
+	attrType    = uint64(dwarf.AttrType)
 	// DW_AT_language_name of DWARF 6, instead of DW_AT_language.
 	attrLanguageName = 0x90
 	attrMIPSLinkage  = 0x2007

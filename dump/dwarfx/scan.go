@@ -90,6 +90,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	if err != nil {
 		return err
 	}
+	u.Typeless = !table.typed
 
 	// The root is at u.first; data and pos count from the header.
 	s.skips.reset(table)

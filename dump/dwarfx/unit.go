@@ -80,6 +80,8 @@ type Unit struct {
 	LineOff  uint64
 	HasLines bool
 	LowPC    uint64 // base of the unit's range lists
+	// Typeless is set by ScanUnit if no DIE has a type: the compiler described lines and calls alone (-g1).
+	Typeless bool
 
 	strOffsetsBase uint64
 	addrBase       uint64

@@ -78,10 +78,11 @@ func (k Key) inScopes(text string) bool {
 	return true
 }
 
-// IsEmpty reports whether neither a linkage name nor a plain name is known.
-func (t *Table) IsEmpty(id uint32) bool {
-	k := t.key(id)
-	return k.Linkage == "" && k.Name == ""
+// HasLinkage reports whether the linkage name is known.
+func (t *Table) HasLinkage(id uint32) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.texts.spans[t.keys[id].linkage].size > 0
 }
 
 // quoted matches what is written otherwise in the linkage name: characters of Rust's constants, and

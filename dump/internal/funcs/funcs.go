@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"slices"
 
 	"symkit/dump/internal/load"
 	"symkit/dump/internal/naming"
@@ -146,20 +147,40 @@ func (c *chooser) best(same []Func) Func {
 }
 
 // nameBySymbols names the functions whose DIEs have no name, or whose name is partly
-// in a supplementary file that is missing, by the symbol at their address.
+// in a supplementary file that is missing, by the symbol at their address. Where only the
+// plain name is left (-g1), the symbol must have that name too.
 func nameBySymbols(funcs []Func, units *load.Units, syms symbols.Table) {
 	namer := naming.NewNamer(units.Names)
 	for i := range funcs {
 		f := &funcs[i]
 		k := units.Names.Key(f.Name)
-		if !k.Lost && !k.IsEmpty() {
+		unnamed := k.Lost || k.IsEmpty()
+		plain := !unnamed && units.List[f.Unit].Typeless && k.LacksLinkage()
+		if !unnamed && !plain {
 			continue
 		}
 		aliases := syms.At(f.Lo)
+		if plain {
+			aliases = withPlain(aliases, k, namer)
+		}
 		if len(aliases) == 0 || !aliases[0].IsFunc() {
 			continue
 		}
 		symbol := naming.SymbolKey(aliases[0].Name, k)
 		f.Name = namer.Symbol(&symbol, uint64(i))
 	}
+}
+
+// withPlain returns aliases from the first one on whose name is k's plain name in a scope; none if
+// the plain name is a symbol itself, as that of an extern "C" function with C++ aliases.
+func withPlain(aliases symbols.Table, k *naming.Key, namer *naming.Namer) symbols.Table {
+	isPlain := func(s symbols.Symbol) bool { return bytes.Equal(s.Name, k.Plain) }
+	if slices.ContainsFunc(aliases, isPlain) {
+		return nil
+	}
+	first := slices.IndexFunc(aliases, func(s symbols.Symbol) bool { return namer.IsSymbolOf(k, s.Name) })
+	if first < 0 {
+		return nil
+	}
+	return aliases[first:]
 }

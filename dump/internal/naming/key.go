@@ -108,6 +108,10 @@ func (k *Key) isQualified() bool {
 // IsEmpty reports whether k gives no name.
 func (k *Key) IsEmpty() bool { return len(k.Linkage) == 0 && len(k.Plain) == 0 }
 
+// LacksLinkage reports whether k has a plain name alone, of a language whose linkage names have scopes,
+// and was declared in a unit without types.
+func (k *Key) LacksLinkage() bool { return k.Unit.Typeless && len(k.Plain) > 0 && k.scoped() }
+
 // scoped reports whether the same ID in another scope is another name.
 func (k *Key) scoped() bool { return len(k.Linkage) == 0 && k.needsScope() }
 

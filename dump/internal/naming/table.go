@@ -15,7 +15,7 @@ type Table struct {
 	seed   maphash.Seed
 	shards [shardCount]shard
 
-	limit       uint64 // bytes that all texts may have
+	limit, most uint64 // bytes that all texts may have; limit is half of most if units are named concurrently
 	read, texts atomic.Uint64
 
 	turn     *turn // nil if units are named concurrently
@@ -60,7 +60,8 @@ const (
 
 // NewTable returns an empty table for a file of size bytes. With inTurn, one goroutine alone names units.
 func NewTable(size uint64, l limits.Limits, inTurn bool) *Table {
-	t := &Table{seed: maphash.MakeSeed(), limit: l.Max(limits.Names, size), exceeded: l.Exceeded(limits.Names, size)}
+	t := &Table{seed: maphash.MakeSeed(), most: l.Max(limits.Names, size), exceeded: l.Exceeded(limits.Names, size)}
+	t.limit = t.most
 	if inTurn {
 		t.turn = new(turn)
 	} else {

@@ -14,7 +14,8 @@ type Namer struct {
 	table     *Table
 	demangler demangle.Demangler
 	dies      dwarfx.Namer
-	read      int // bytes of names that table.read lacks
+	read      int    // bytes of names that table.read lacks
+	compared  uint64 // bytes that IsSymbolOf has read and made
 
 	cache linkageCache
 	// For each origin of the current batch: the DIE that names it, the offset of its
