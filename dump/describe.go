@@ -3,6 +3,7 @@ package dump
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sort"
 
 	"symkit/dump/dwarfx"
@@ -69,6 +70,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 			if !reader.Open(&groups[g], list, pay) {
 				return nil
 			}
+			sources.Begin()
 			x.placer.Pay = pay
 			for _, ui := range groups[g].Units {
 				x.unit(list[ui], merged.ByUnit[ui])
@@ -76,6 +78,14 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 			}
 			overlapping[g], x.placer.Overlapping = x.placer.Overlapping, 0
 			covered[g] = reader.Covered(only)
+			err := sources.End()
+			if errors.Is(err, losses.ErrInTurn) {
+				return err
+			}
+			if err != nil {
+				groups[g].Err, covered[g] = groups[g].Locate(err, list), nil
+				forget(g)
+			}
 
 			// Another goroutine may release the records from here on.
 			_ = reader.Settle() // Keep has the error, too
@@ -158,6 +168,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 	rows := make([][]emit.Line, len(only))
 	known := make([]bool, len(only))
 	budget := bounds.NewShared(limit, limits.LineRecords, img.Size())
+	unnamed := make([]error, len(groups)) // names of files do not fit
 	forget := func(g int) {
 		for _, i := range assigned[g] {
 			known[i], rows[i] = false, nil
@@ -175,12 +186,20 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 			group.Err = nil
 			reader.Open(&group, list, func(bytes uint64) error { return budget.Take(group.Owner, bytes) })
 			reader.Start(list[group.Owner])
+			sources.Begin()
 			for _, i := range assigned[g] {
 				f := &only[i]
 				if f.Open {
 					f.Hi = min(f.Hi, reader.EndOf(f.Lo))
 				}
 				known[i], rows[i] = true, reader.Of(f.Lo, f.Hi)
+			}
+			unnamed[g] = sources.End()
+			if errors.Is(unnamed[g], losses.ErrInTurn) {
+				return unnamed[g]
+			}
+			if unnamed[g] != nil {
+				forget(g)
 			}
 
 			// Another goroutine may release the records from here on.
@@ -194,7 +213,8 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 
 	var lost losses.List
 	for g := range groups {
-		if err := budget.Dropped(groups[g].Owner); err != nil && len(assigned[g]) > 0 {
+		err := cmp.Or(budget.Dropped(groups[g].Owner), unnamed[g])
+		if err != nil && len(assigned[g]) > 0 {
 			lost.AddIn(img.DWARF().Path(), groups[g].Locate(err, list))
 		}
 	}

@@ -165,7 +165,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options, inTurn bool) (*Modu
 	}
 	m.Stats.Folded, m.Stats.Clipped, m.Stats.BelowLoad = merged.Folded, merged.Clipped, merged.BelowLoad
 
-	sources := files.New(opt.Paths, img.Size(), opt.Limits)
+	sources := files.New(opt.Paths, img.Size(), opt.Limits, inTurn)
 	described, descLost, err := describe(ctx, in.units, merged, in.syms, funcs.SymbolOnly(merged.Funcs, in.syms, in.data, code, bias), sources, opt.Jobs, bias, img, opt.Limits)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,10 @@ func dump(ctx context.Context, img *elfx.Image, opt Options, inTurn bool) (*Modu
 	m.Stats.Overlapping = described.overlapping
 	m.Stats.LineShare, m.Stats.CallShare = Share(described.lineShare), Share(described.callShare)
 
-	fromGo, goLost := gofuncs.Read(img.Main, in.units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines, Limits: opt.Limits})
+	fromGo, goLost, err := gofuncs.Read(img.Main, in.units, described.funcs, sources, gofuncs.Options{Code: code, Load: bias, Inlines: opt.Inlines, Limits: opt.Limits})
+	if err != nil {
+		return nil, err
+	}
 	m.Stats.add(goLost)
 	m.records.Load, m.records.Funcs = bias, mergeRecords(described.funcs, fromGo)
 	if in.frames != nil {
@@ -247,9 +250,6 @@ func (m *Module) addLists(ctx context.Context, in *inputs, sources *files.Table,
 			r.Files, filesLost = sources.Ordered()
 			return nil
 		})
-	if err == nil {
-		err = losses.InFile(m.img.Main.Path(), sources.Err())
-	}
 	if err != nil {
 		return err
 	}

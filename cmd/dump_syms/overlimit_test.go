@@ -91,6 +91,14 @@ func overLimits() []overLimit {
 			map[string]int{"FUNC ": 3, "FUNC .* f0$": 1, "FUNC .* f2$": 1, "FUNC .* f3$": 1}},
 		{limits.UnitRecords, 24_000, "abbreviations of the first and the last unit", withAbbrevs(500, 8, 400), 2, "abbreviations of the unit at .debug_info+0x0: .debug_abbrev+0x",
 			map[string]int{"FUNC ": 1, "FUNC .* f1$": 1}},
+
+		// A name counts for 160 bytes besides its own.
+		{limits.Files, 2000, "the second of three line tables", inFiles("/a", "/"+long, "/c"), 1, ".debug_line+0x",
+			map[string]int{"FUNC ": 3, "FILE ": 2, "FILE 0 /a$": 1, "FILE 1 /c$": 1, `1000 10 1 0$`: 1, `1020 10 1 1$`: 1, `1010 `: 0}},
+
+		// The largest tables are read first: they leave 2,000 and then 1,000 bytes.
+		{limits.Files, 4000, "one file of several line tables", inFiles("/a", "/"+long+long, "/a", "/"+long+long[:600], "/"+long[:300], "/a"), 2, ".debug_line+0x",
+			map[string]int{"FUNC ": 6, "FILE ": 2, "FILE 0 /a$": 1, "FILE 1 /n{300}$": 1, `10[025]0 10 1 0$`: 3, `1040 10 1 1$`: 1, `10[13]0 `: 0}},
 	}
 }
 
@@ -107,6 +115,19 @@ func withAbbrevs(counts ...int) []byte {
 		info = append(info, unitOf(languageC, at, function(abFunc, fmt.Sprint("f", i), 16*i, 16))...)
 	}
 	return assemble(16*len(counts), info, abbrevs)
+}
+
+// inFiles has units with a function each, with a line of the file that the unit's line program has.
+func inFiles(names ...string) []byte {
+	var info, lines []byte
+	for i, name := range names {
+		unit := unitOf(languageC, 0, function(abFunc, fmt.Sprint("f", i), 16*i, 16))
+		le.PutUint32(unit[unitHeader+1+1+2:], uint32(len(lines)))
+		info = append(info, unit...)
+		code := append(le.AppendUint64([]byte{0, 9, 2}, mutant.TextAddr+uint64(16*i)), 1, 2, 16, 0, 1, 1)
+		lines = append(lines, lineProgram([]byte("\x00"+name+"\x00\x00\x00\x00\x00"), code)...)
+	}
+	return assemble(16*len(names), info, commonAbbrevs, mutant.Section{Name: ".debug_line", Data: lines})
 }
 
 // named has units with a function each.

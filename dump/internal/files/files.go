@@ -37,18 +37,26 @@ type Table struct {
 	limits  limits.Limits
 	left    uint64 // bytes that names may still take
 	full    bool   // a name did not fit
+	turn    *turn  // nil if line tables are read concurrently
 }
 
-// New returns an empty table for a file of size bytes.
-func New(paths pathmap.Map, size uint64, l limits.Limits) *Table {
-	return &Table{
+// New returns an empty table for a file of size bytes. With inTurn, one goroutine alone numbers names.
+// Otherwise names may take half of the limit, since more of them can come here than fit in turn.
+func New(paths pathmap.Map, size uint64, l limits.Limits, inTurn bool) *Table {
+	t := &Table{
 		paths: paths, size: size, limits: l, left: l.Max(limits.Files, size),
 		given: map[string]uint32{}, written: map[string]uint32{}, errs: map[string]error{},
 	}
+	if inTurn {
+		t.turn = new(turn)
+	} else {
+		t.left /= 2
+	}
+	return t
 }
 
 // Number returns the number of a name. If names are too many or too long for the limit,
-// Err returns an error and the numbers mean nothing.
+// End returns an error and the numbers mean nothing.
 func (t *Table) Number(name []byte) uint32 {
 	t.mu.Lock()
 	number, known := t.given[string(name)]
@@ -65,6 +73,7 @@ func (t *Table) Number(name []byte) uint32 {
 	defer t.mu.Unlock()
 	if err != nil {
 		t.errs[mapped] = err
+		t.turn.mapped(mapped)
 	}
 	return t.add(given, written)
 }
@@ -94,15 +103,8 @@ func (t *Table) add(given, written string) uint32 {
 		t.written[written] = number
 	}
 	t.given[given] = number
+	t.turn.add(given)
 	return number
-}
-
-// Err returns an error if the names did not fit.
-func (t *Table) Err() error {
-	if t.full {
-		return t.limits.Exceeded(limits.Files, t.size)
-	}
-	return nil
 }
 
 // Ordered are names in order.

@@ -1,11 +1,13 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 
+	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
 	"symkit/limits"
 )
@@ -22,7 +24,7 @@ func TestTable(t *testing.T) {
 		{"/build/b.c", "/src/b.c", "/build/c.c", "/src/a.c"},
 		{"/build/c.c", "/src/a.c", "/build/b.c", "/src/b.c"},
 	} {
-		table := New(paths, 0, limits.Limits{})
+		table := New(paths, 0, limits.Limits{}, false)
 		ids := map[string]uint32{}
 		for _, name := range given {
 			id := table.Number([]byte(name))
@@ -46,7 +48,7 @@ func TestTable(t *testing.T) {
 
 // TestTableTogether: goroutines that ask for the same names get the same numbers.
 func TestTableTogether(t *testing.T) {
-	table := New(pathmap.Map{}, 0, limits.Limits{})
+	table := New(pathmap.Map{}, 0, limits.Limits{}, false)
 	var wait sync.WaitGroup
 	ids := make([][]uint32, 4)
 	for g := range ids {
@@ -68,15 +70,35 @@ func TestTableTogether(t *testing.T) {
 	}
 }
 
-// TestTableFull: a name that does not fit is not kept, and Err says so.
+// TestTableFull: names that do not fit are removed, with all since Begin, and the names before stay.
 func TestTableFull(t *testing.T) {
-	table := New(pathmap.Map{}, 0, limits.Limits{})
+	table := New(pathmap.Map{}, 0, limits.Limits{}, true)
 	long := make([]byte, (limits.Limits{}).Max(limits.Files, 0)/2-nameMemory)
-	for i := range 4 {
-		long[0] = 'a' + byte(i)
-		table.Number(long)
+	number := func(names ...byte) error {
+		table.Begin()
+		for _, name := range names {
+			long[0] = name
+			table.Number(long)
+		}
+		return table.End()
 	}
-	if table.Err() == nil || len(table.names) != 2 {
-		t.Errorf("full: %v, %d names", table.Err(), len(table.names))
+	if err := number('a'); err != nil {
+		t.Fatal(err)
+	}
+	if err := number('b', 'c'); !errors.Is(err, limits.ErrExceeded) || len(table.names) != 1 || len(table.given) != 1 || len(table.written) != 1 {
+		t.Errorf("%v, %d names", err, len(table.names))
+	}
+	table.Begin()
+	if n := table.Number([]byte("d")); n != 1 || table.End() != nil || len(table.names) != 2 {
+		t.Errorf("number %d of %d", n, len(table.names))
+	}
+
+	// Several goroutines may have half of it.
+	table = New(pathmap.Map{}, 0, limits.Limits{}, false)
+	if err := number('a'); err != nil {
+		t.Fatal(err)
+	}
+	if err := number('b'); err != losses.ErrInTurn {
+		t.Errorf("%v, want ErrInTurn", err)
 	}
 }

@@ -46,21 +46,22 @@ type Options struct {
 
 // Read returns the functions of Go's tables in f at addresses where known, the records
 // made of units, has no function. Names and files get numbers of the module's tables.
-func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.Table, opt Options) (list []record.Func, lost losses.List) {
+// The error is losses.ErrInTurn.
+func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.Table, opt Options) (list []record.Func, lost losses.List, err error) {
 	// The units of Go's compiler describe all that Go's tables do.
 	if slices.ContainsFunc(units.List, func(u *load.Unit) bool { return u.Language == Language }) {
-		return nil, lost
+		return nil, lost, nil
 	}
 
 	section, data, addr, err := findTable(f)
 	lost.Add(err)
 	if data == nil {
-		return nil, lost
+		return nil, lost, nil
 	}
 	table, err := gosym.Open(section, data, addr, imageOf(f, opt.Code))
 	if err != nil {
 		lost.AddIn(f.Path(), err)
-		return nil, lost
+		return nil, lost, nil
 	}
 	if opt.Inlines && !table.HasInlines() && table.Version() >= gosym.Go118 {
 		lost.AddIn(f.Path(), &wire.Error{Section: section, Err: gosym.ErrModule})
@@ -76,9 +77,12 @@ func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.T
 	for fn, err := range table.Funcs() {
 		if err == nil {
 			bad = 0
-			err = x.function(fn)
+			err = x.whole(fn)
 		} else {
 			bad++
+		}
+		if errors.Is(err, losses.ErrInTurn) {
+			return nil, lost, err
 		}
 		if err != nil {
 			x.lost.AddIn(x.path, err)
@@ -88,7 +92,7 @@ func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.T
 		}
 	}
 	lost.Append(x.lost)
-	return x.list, lost
+	return x.list, lost, nil
 }
 
 // reader makes records of Go's functions.
@@ -121,6 +125,19 @@ const (
 
 // maxBad is the number of functions side by side that are damaged after which the rest of the table is.
 const maxBad = 1 << 12
+
+// whole is function, but leaves f out if the names of its files do not fit.
+func (x *reader) whole(f gosym.Func) error {
+	before := len(x.list)
+	x.sources.Begin()
+	err := x.function(f)
+	full := x.sources.End()
+	if full != nil {
+		x.list = x.list[:before]
+		return full
+	}
+	return err
+}
 
 // function adds f, clipped to the part before the next known function. It returns an error if the
 // functions take more memory than the file may have; then f is left out.
