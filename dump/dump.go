@@ -102,7 +102,7 @@ var ErrNoCode = errors.New("no symbols to dump")
 // Dump reads img and returns its records. Damage costs the unit, function or
 // FDE it is in and is counted in Module.Stats; the error is for images that
 // give no module at all, and begins with the file's path. It is ErrNoCode,
-// elfx.ErrMachine, elfx.ErrNoIdentity, elfx.ErrChanged, limits.ErrExceeded, the cause of
+// elfx.ErrMachine, elfx.ErrNoIdentity, elfx.ErrChanged, the cause of
 // ctx's end, or a *located.Error. The files of img must stay open until the Module is
 // written.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
