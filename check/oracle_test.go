@@ -148,10 +148,8 @@ type knownGap struct {
 // knownGaps are all gaps beyond 1 % of a check's units, with their size: names of constrained templates,
 // of packs in packs and of dependent scopes, which no second reader reads rightly (docs/names.md).
 var knownGaps = []knownGap{
-	{"libstdc++.so.", report.GapIncomplete, report.CheckInlines, 2},
-	{"/ceph-osd", report.GapIncomplete, report.CheckNames, 6}, {"/ceph-osd", report.GapIncomplete, report.CheckInlines, 13},
-	{"/openjdk-17-", report.GapIncomplete, report.CheckNames, 10}, {"/openjdk-17-", report.GapIncomplete, report.CheckInlines, 4},
-	{"libnode.so.", report.GapIncomplete, report.CheckPublics, 2},
+	{"libstdc++.so.", report.GapIncomplete, report.CheckInlines, 2}, {"libnode.so.", report.GapIncomplete, report.CheckPublics, 2},
+	{"/ceph-osd", report.GapIncomplete, report.CheckInlines, 13},
 }
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have

@@ -6,7 +6,9 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -60,6 +62,7 @@ var Bombs = []Bomb{
 	{"rows of every byte, a thousand times", func() []byte { return frames(bytes.Repeat([]byte{0x41, 0x0e, 8, 0x41, 0x0e, 16}, 500), 1000) }},
 	{"one long name for every symbol", longSymbols},
 	{"names that grow when they are demangled", mangled},
+	{"hundreds of names of a thousand substitutions", manyMangled},
 	{"SFrame with 2^32 FDEs", func() []byte { return sframe(^uint32(0), ^uint32(0)) }},
 	{"a Go table of 2^32 functions", gopclntab},
 }
@@ -287,6 +290,7 @@ func mangled() []byte {
 		"_Z1f" + "1aIiiE" + strings.Repeat("S_S0_", 50),
 		"_Z1fPF" + strings.Repeat("PFvPF", 2000) + "v" + strings.Repeat("E", 4001),
 		"_Z1fI" + doubling(40) + "Evv",
+		"_Z1fI" + doubling(1000) + "Evv",
 		"_RNvC1a1b" + strings.Repeat("INtB2_1a", 500) + strings.Repeat("E", 500),
 		"_RIC3std" + doublingRust(30) + "E",
 	} {
@@ -296,17 +300,28 @@ func mangled() []byte {
 	return symbols(strs, offsets, textSize)
 }
 
-// doubling returns the arguments of a template, of which each is a pair of the one before.
+// doubling returns the arguments of a function template, of which each is a pair of the one before.
 func doubling(n int) string {
 	var b strings.Builder
 	b.WriteString("1pIiiE")
 
-	// A substitution stands for the argument before.
+	// S_ stands for the function, S0_ for p, S1_ for the first argument.
 	for i := range n {
-		s := "S" + strings.ToUpper(string("0123456789abcdefghijklmnopqrstuvwxyz"[i%36])) + "_"
-		b.WriteString("1pI" + s + s + "E")
+		argument := "S" + strings.ToUpper(strconv.FormatInt(int64(i+1), 36)) + "_"
+		b.WriteString("S0_I" + argument + argument + "E")
 	}
 	return b.String()
+}
+
+// manyMangled returns a file with hundreds of functions whose names have a thousand substitutions each.
+func manyMangled() []byte {
+	strs := []byte{0}
+	var offsets []int
+	for i := range 300 {
+		offsets = append(offsets, len(strs))
+		strs = fmt.Appendf(strs, "_Z4f%03dI%sEvv\x00", i, doubling(1000))
+	}
+	return symbols(strs, offsets, textSize)
 }
 
 // doublingRust returns the same with v0's back references to tuples.

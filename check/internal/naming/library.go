@@ -1,8 +1,10 @@
 package naming
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -62,11 +64,40 @@ func demangled(linkage string) (text string, t trust) {
 		return linkage, misread
 	}
 	text, ok = printed(ast)
-	if !ok || isMisread(linkage) {
+	codes := withoutNames(linkage, ast)
+	if !ok || isMisread(codes) {
 		return text, misread
 	}
-	return text, errs(linkage, ast)
+	return text, errs(codes, ast)
 }
+
+// withoutNames returns a linkage name with its identifiers replaced by x's of the same number, so that
+// no part of an identifier is taken for a code: 5space has no sp. An identifier that the library did
+// not read stays.
+func withoutNames(linkage string, ast demangle.AST) string {
+	if !slices.ContainsFunc(errCodes, func(code string) bool { return strings.Contains(linkage, code) }) {
+		return linkage
+	}
+
+	var names []string
+	eachNode(ast, func(a demangle.AST) bool {
+		if name, ok := a.(*demangle.Name); ok && name.Name != "" {
+			names = append(names, name.Name)
+		}
+		return true
+	})
+
+	// An identifier can be the start of a longer one.
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, name := range slices.Compact(names) {
+		size := strconv.Itoa(len(name))
+		linkage = strings.ReplaceAll(linkage, size+name, size+strings.Repeat("x", len(name)))
+	}
+	return linkage
+}
+
+// errCodes are the codes of what errs and isMisread look for in a name.
+var errCodes = []string{"Dp", "sp", "sr", "sZ", "aS", "coT"}
 
 // rustPatterns match parts of names of Rust's v0: the hash of a crate, and what the library may read
 // wrongly, which is constants and patterns, names in closures, and namespaces other than those of
@@ -127,7 +158,8 @@ func isDeep(name string) bool {
 	return false
 }
 
-// errs reports how wrongly the library (version 2026-07-24) writes parts of a name:
+// errs reports how wrongly the library (version 2026-07-24) writes parts of a name, which is without
+// identifiers:
 //   - constrained templates: parameters stay T0, and references to references are not collapsed;
 //   - packs: of several packs in one expansion one is expanded, so are the packs of an expansion in
 //     another; qualifiers of one element of a pack get to the others; the number of a function's
@@ -148,7 +180,7 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 	if special && misreadForm().MatchString(linkage) {
 		return misread
 	}
-	ast.Traverse(func(a demangle.AST) bool {
+	eachNode(ast, func(a demangle.AST) bool {
 		switch a := a.(type) {
 		case *demangle.TemplateParamQualifiedArg, *demangle.Constraint, *demangle.RequiresExpr, *demangle.ModuleEntity,
 			*demangle.TypeTemplateParam, *demangle.NonTypeTemplateParam, *demangle.TemplateTemplateParam,
@@ -172,6 +204,20 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 		return worst != misread
 	})
 	return worst
+}
+
+// eachNode calls f for the nodes of a name, each once: a substitution is the node that it stands for, and
+// Traverse would visit that node again, so that the time doubled with each of pair<S0_, S0_>, pair<S1_, S1_>
+// and so on. The children of a node for which f returns false are left out.
+func eachNode(ast demangle.AST, f func(demangle.AST) bool) {
+	seen := map[demangle.AST]bool{}
+	ast.Traverse(func(a demangle.AST) bool {
+		if seen[a] {
+			return false
+		}
+		seen[a] = true
+		return f(a)
+	})
 }
 
 // misreadForm matches an expansion of more than a parameter, or a pointer or reference to one; the
@@ -210,8 +256,7 @@ func isQualified(arg demangle.AST) bool {
 //   - GCC's sr3hasIT_E5value is refused, or the text after it is taken for a part of the scope;
 //   - GCC's srN2ns3hasIT_EE5value and srNT_4typeE5value lack candidates.
 //
-// Clang's sr3stdE7declval, a list of plain names, is read rightly. The letters may also be part of
-// an identifier: then the name is not verified.
+// Clang's sr3stdE7declval, a list of plain names, is read rightly.
 func isMisread(linkage string) bool {
 	if !strings.HasPrefix(linkage, "_Z") {
 		return false
