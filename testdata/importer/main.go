@@ -285,6 +285,7 @@ func damage(w io.Writer) error {
 func limited(ctx context.Context, w io.Writer) error {
 	var group sync.WaitGroup
 	var errs [2]error
+	var lost [2][]error
 	for i, l := range []limits.Limits{limits.Limits{}.With(limits.Names, 64), {}} {
 		group.Go(func() {
 			program, err := companion.OpenModule(stripped, companion.Places{Limits: l})
@@ -293,10 +294,15 @@ func limited(ctx context.Context, w io.Writer) error {
 				return
 			}
 			defer program.Close()
-			_, errs[i] = dump.Dump(ctx, program.Image, dump.Options{Companions: program.Companions, Limits: l})
+			m, err := dump.Dump(ctx, program.Image, dump.Options{Companions: program.Companions, Limits: l})
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			lost[i] = m.Stats.Losses
 		})
 	}
 	group.Wait()
-	fmt.Fprintln(w, "exceeded:", errors.Is(errs[0], limits.ErrExceeded))
-	return errs[1]
+	fmt.Fprintln(w, "exceeded:", errors.Is(errors.Join(lost[0]...), limits.ErrExceeded), errors.Is(errors.Join(lost[1]...), limits.ErrExceeded))
+	return errors.Join(errs[:]...)
 }
