@@ -100,7 +100,9 @@ type Finder struct {
 	sources map[string]source // of packages, by path
 	unsure  bool              // a debug file may be outside of the packages of its source
 	seen    map[string]string // by the id of a module of an earlier round, the name of its main file
-	waiting map[string]bool   // packages with files that wait for the last round
+	waiting map[string]bool   // packages with files in held or late
+	held    []Input           // wait for the next part of their source
+	late    []Input           // wait for the last round
 	left    []doneLine        // packages that were read and are not dumped yet
 	spilled *spill            // further failures, or nil
 }

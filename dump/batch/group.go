@@ -28,7 +28,7 @@ type Module struct {
 
 	key string // decides to which shard the module belongs
 	id  string // of traits; empty without a build id
-	// complete is set if the files have code and debug information.
+	// complete is set if the files have code and debug information, with the supplementary file.
 	complete bool
 }
 
@@ -103,6 +103,7 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 			if alt != nil && !slices.Contains(m.Extra, alt) {
 				m.Extra = append(m.Extra, alt)
 			}
+			m.complete = m.complete && (alt != nil || all[i].alt == "")
 			if m.Debug == nil && !all[i].loaded && inputs[i].Packed != nil && inputs[i].Packed != m.Main.Packed {
 				m.Extra = append(m.Extra, &inputs[i])
 			}

@@ -14,7 +14,9 @@ import (
 // A batch of many packages is done in rounds. A round has the packages of some sources, all
 // packages of each, so that a program and its debug file are in one round. A round's modules are
 // dumped while the packages of the next round are read, and when they are in the store, so are the
-// records and the list of --done: a run that is killed has done the rounds before.
+// records and the list of --done: a run that is killed has done the rounds before. A source that is
+// larger than a round is divided: a file without its counterpart is held until a later part has that,
+// or until the source ends.
 //
 // Packages that name no source may have a program without its debug file. If there are such
 // packages, or files that are not in packages, modules without code or debug information wait for
@@ -35,6 +37,7 @@ type Round struct {
 	Empty      []string   // packages without ELF files
 	Last       bool
 
+	part   bool  // the round has not the last packages of a source
 	inputs []int // numbers of the Finder's inputs
 	found  contents
 	lines  []doneLine // packages that were read
@@ -71,12 +74,11 @@ func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round
 			}
 		}
 		index(0)
-		var waiting []Input // for the last round
 		for i, r := range rounds {
 			err := <-indexed
 			if err == nil {
 				index(i + 1)
-				waiting, err = f.group(ctx, r, waiting, jobs)
+				err = f.group(ctx, r, jobs)
 			}
 			rounds[i] = nil // its memory is the caller's
 			if !yield(r, err) || err != nil {
@@ -86,7 +88,7 @@ func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round
 				}
 				return
 			}
-			h.drop(r.bodies, waiting)
+			h.drop(r.bodies, slices.Concat(f.held, f.late))
 		}
 		cancel()
 	}
@@ -114,14 +116,17 @@ func (f *Finder) plan(ctx context.Context, h *Hold, jobs int) ([]*Round, error) 
 	packed := make([]bool, len(f.Inputs))
 	r := &Round{}
 	for _, u := range units {
-		if len(r.inputs) > 0 && (size >= roundBytes*int64(jobs) || unpacked+u.unpacked > h.limit/2) {
-			rounds = append(rounds, r)
-			r, size, unpacked = &Round{}, 0, 0
-		}
-		r.inputs = append(r.inputs, u.inputs...)
-		size, unpacked = size+u.size, unpacked+u.unpacked
-		for _, i := range u.inputs {
-			packed[i] = true
+		for k, p := range u.parts(roundBytes * int64(jobs)) {
+			if len(r.inputs) > 0 && (k > 0 || size >= roundBytes*int64(jobs) || unpacked+p.unpacked > h.limit/2) {
+				r.part = k > 0
+				rounds = append(rounds, r)
+				r, size, unpacked = &Round{}, 0, 0
+			}
+			r.inputs = append(r.inputs, p.inputs...)
+			size, unpacked = size+p.size, unpacked+p.unpacked
+			for _, i := range p.inputs {
+				packed[i] = true
+			}
 		}
 	}
 
@@ -161,10 +166,34 @@ func (f *Finder) small(jobs int) bool {
 	return packages < 2 || sum < roundBytes*int64(jobs)
 }
 
-// unit is packages that belong to one round.
+// unit is packages that belong together.
 type unit struct {
 	inputs         []int
 	size, unpacked int64
+	each           []unit // with one input each
+}
+
+// add adds a package.
+func (u *unit) add(input int, size, unpacked int64) {
+	u.inputs = append(u.inputs, input)
+	u.size += size
+	u.unpacked += unpacked
+}
+
+// parts divides a unit into parts of the given size at least, the last one excepted.
+func (u *unit) parts(size int64) (list []*unit) {
+	if u.size <= size {
+		return []*unit{u}
+	}
+	p := &unit{}
+	for i := range u.each {
+		if p.size >= size {
+			list = append(list, p)
+			p = &unit{}
+		}
+		p.add(u.each[i].inputs[0], u.each[i].size, u.each[i].unpacked)
+	}
+	return append(list, p)
 }
 
 // units returns the packages by their sources, in the order of the first package of each. The
@@ -196,9 +225,9 @@ func (f *Finder) units(ctx context.Context, jobs int) ([]*unit, error) {
 			byName[name] = u
 			list = append(list, u)
 		}
-		u.inputs = append(u.inputs, i)
-		u.size += s.size
-		u.unpacked += cmp.Or(s.unpacked, usualRatio*s.size)
+		unpacked := cmp.Or(s.unpacked, usualRatio*s.size)
+		u.add(i, s.size, unpacked)
+		u.each = append(u.each, unit{inputs: []int{i}, size: s.size, unpacked: unpacked})
 	}
 	return list, nil
 }
@@ -244,22 +273,24 @@ func (f *Finder) index(ctx context.Context, h *Hold, r *Round, jobs int) error {
 	return nil
 }
 
-// group groups the files of a round, and those that wait if the round is the last one. It returns
-// the files that wait after this round.
-func (f *Finder) group(ctx context.Context, r *Round, waiting []Input, jobs int) ([]Input, error) {
-	inputs := r.found.inputs
+// group groups the files of a round with those that wait for it.
+func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
+	waiting := f.held
+	f.held = nil
 	if r.Last {
-		inputs = append(waiting, inputs...)
-		for i := range waiting {
-			if p := waiting[i].Packed; p != nil {
-				r.bodies = append(r.bodies, p.body)
-			}
-		}
-		waiting = nil
+		waiting = append(f.late, waiting...)
+		f.late = nil
 	}
+	for i := range waiting {
+		if p := waiting[i].Packed; p != nil {
+			r.bodies = append(r.bodies, p.body)
+		}
+		delete(f.waiting, waiting[i].Path)
+	}
+	inputs := append(waiting, r.found.inputs...)
 	g, err := Group(ctx, inputs, jobs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Groups = *g
 	r.Failed = append(r.found.failed, r.Failed...)
@@ -276,11 +307,10 @@ func (f *Finder) group(ctx context.Context, r *Round, waiting []Input, jobs int)
 			for _, in := range m.files() {
 				r.Duplicates = append(r.Duplicates, Repeated{in, first})
 			}
+		case r.part && !m.complete:
+			f.held = f.wait(f.held, &m)
 		case !r.Last && f.unsure && !m.complete:
-			waiting = append(waiting, m.files()...)
-			for _, in := range m.files() {
-				f.waiting[in.Path] = true
-			}
+			f.late = f.wait(f.late, &m)
 		default:
 			if !r.Last && m.id != "" {
 				f.seen[m.id] = m.Main.Name()
@@ -290,7 +320,15 @@ func (f *Finder) group(ctx context.Context, r *Round, waiting []Input, jobs int)
 	}
 	clear(r.Modules[len(kept):])
 	r.Modules = kept
-	return waiting, nil
+	return nil
+}
+
+// wait adds the files of a module to those that wait.
+func (f *Finder) wait(list []Input, m *Module) []Input {
+	for _, in := range m.files() {
+		f.waiting[in.Path] = true
+	}
+	return append(list, m.files()...)
 }
 
 // files returns the files of a module.

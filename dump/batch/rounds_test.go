@@ -25,7 +25,7 @@ func fixture(t *testing.T, name string) []byte {
 }
 
 // roundsOf returns the rounds of inputs as text: the modules of each, and what else there is of a
-// file. Each round has one unit.
+// file. Each round has one package.
 func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 	t.Helper()
 	old := roundBytes
@@ -82,9 +82,9 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 	return rounds
 }
 
-// TestRounds: the packages of a source are in one round, in the order of the inputs. What needs
-// no other package is in the round of its package; the rest waits if something else could be its
-// debug file.
+// TestRounds: the rounds have the packages of one source after the other, in the order of the inputs.
+// What needs no other package is in the round of its package; the rest waits for the next packages of
+// its source, and for the last round if something else could be its debug file.
 func TestRounds(t *testing.T) {
 	const stem = "cxx-x86_64-gcc12-O2-dw5"
 	whole, stripped, debug := fixture(t, stem+".so"), fixture(t, stem+"-stripped.elf"), fixture(t, stem+"-stripped.debug")
@@ -97,6 +97,7 @@ func TestRounds(t *testing.T) {
 	file := func(name string, data []byte) pkgtest.File { return pkgtest.File{Name: name, Data: data} }
 	write("app.deb", pkgtest.Deb("xz", pkgtest.Source("app"), file("bin/app", stripped)))
 	write("app-dbg.deb", pkgtest.Deb("xz", pkgtest.Source("app"), file("debug", debug)))
+	write("app-lib.deb", pkgtest.Deb("gzip", pkgtest.Source("app"), file("lib.so", whole)))
 	write("lib.deb", pkgtest.Deb("gzip", pkgtest.Source("lib"), file("lib.so", whole)))
 	write("lib2.deb", pkgtest.Deb("gzip", pkgtest.Source("lib2"), file("lib.so", whole)))
 	write("doc.deb", pkgtest.Deb("gzip", pkgtest.Source("doc"), file("README", []byte("text"))))
@@ -109,8 +110,11 @@ func TestRounds(t *testing.T) {
 
 	const app, lib = "app.deb!/bin/app +app-dbg.deb!/debug", "lib.deb!/lib.so"
 	for _, test := range []struct{ inputs, want string }{
-		{"app.deb lib.deb app-dbg.deb", app + "; " + lib},
-		{"lib.deb app-dbg.deb doc.deb app.deb", lib + "; " + app + "; empty doc.deb"},
+		{"app.deb lib.deb app-dbg.deb", "; " + app + "; " + lib},
+		{"lib.deb app-dbg.deb doc.deb app.deb", lib + "; ; " + app + "; empty doc.deb"},
+		{"app.deb app-lib.deb lib.deb app-dbg.deb", "; app-lib.deb!/lib.so; " + app + "; lib.deb!/lib.so as app-lib.deb!/lib.so"},
+		{"app.deb lib.deb app-lib.deb", "; app.deb!/bin/app, app-lib.deb!/lib.so; lib.deb!/lib.so as app-lib.deb!/lib.so"},
+		{"app.deb lib.tar app-lib.deb", "; app-lib.deb!/lib.so; lib.tar!/lib.so as app-lib.deb!/lib.so; app.deb!/bin/app"},
 		{"lib.deb lib2.deb", lib + "; lib2.deb!/lib.so as lib.deb!/lib.so"},
 		{"app.tar debug.tar lib.tar", "; ; lib.tar!/lib.so; app.tar!/bin/app +debug.tar!/debug"},
 		{"debug.tar lib.deb app.deb", "; " + lib + "; ; app.deb!/bin/app +debug.tar!/debug"},
