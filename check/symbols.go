@@ -220,8 +220,12 @@ func (t *symbols) add(table *elfx.SymbolTable) {
 		}
 		add(plain, kind)
 		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {
-			// A part or copy of a function has the function's own name.
+			// A part or copy of a function has the function's own name, which may have dots.
 			add(base, symbolAlias)
+			whole, cold := bytes.CutSuffix(plain, []byte(".cold"))
+			if cold && len(whole) > len(base) {
+				add(whole, symbolAlias)
+			}
 		}
 		if len(plain) < len(name) {
 			add(name, symbolAlias)

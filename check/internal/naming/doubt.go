@@ -48,13 +48,21 @@ func (k Key) plausible(text string) bool {
 	if isSwiftName(k.Linkage) {
 		return true // identifiers are made of parts of others
 	}
+	if isDName(k.Linkage) {
+		// A string in a name of D has quotes that nothing escapes.
+		if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
+			text = text[:from] + text[to+1:]
+		}
+	}
 	for _, w := range identifier().FindAllString(quoted().ReplaceAllString(text, ""), -1) {
 		if !isDigit(w[0]) && !hasIdentifier(k.Linkage, w) && !added[strings.Trim(w, "0123456789_")] && !added[w] {
 			return false
 		}
 	}
-	return !strings.HasPrefix(k.Linkage, "_D") || k.inScopes(text)
+	return !isDName(k.Linkage) || k.inScopes(text)
 }
+
+func isDName(linkage string) bool { return strings.HasPrefix(linkage, "_D") }
 
 // inScopes reports whether the names in a text of D, without parameters and arguments, have the scopes
 // of the DWARF in their order, and end with the plain name.
@@ -117,7 +125,7 @@ var added = func() map[string]bool {
 		$ $T $N $TT
 		byte ubyte ushort uint ulong cent ucent real ifloat idouble ireal cfloat cdouble creal dchar wchar size_t typeof
 		immutable inout shared pure nothrow ref property trusted safe nogc scope lazy out delegate cast __ctor __dtor
-		__postblit static`) {
+		__postblit static C Windows System`) {
 		words[w] = true
 	}
 	return words

@@ -113,7 +113,7 @@ var rustForms = sync.OnceValue(func() rustPatterns {
 func isMangled(linkage string) bool {
 	for _, prefix := range []string{"_Z", "___Z", "_GLOBAL_", "_R", "_D"} {
 		if rest, ok := strings.CutPrefix(linkage, prefix); ok && rest != "" {
-			return prefix != "_D" || rest[0] >= '0' && rest[0] <= '9'
+			return prefix != "_D" || isDigit(rest[0]) || strings.HasPrefix(rest, "Ti") || strings.HasPrefix(rest, "Thn")
 		}
 	}
 	return false
@@ -168,7 +168,8 @@ func isDeep(name string) bool {
 //     join a function's are lost;
 //   - constructors of classes in modules are called Class@module, template parameters of lambdas by
 //     other numbers;
-//   - the types in alignof and typeid are no candidates for substitution.
+//   - the types in alignof and typeid are no candidates for substitution;
+//   - functions among the template arguments of the function around a local name lack their types.
 //
 // Initializers and qualifiers of compilers are written otherwise by each demangler.
 //
@@ -192,6 +193,10 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 			}
 		case *demangle.Template:
 			if joined && slices.ContainsFunc(a.Args, isQualified) {
+				worst = max(worst, rare)
+			}
+		case *demangle.Qualified:
+			if a.LocalName && strings.Contains(linkage, "L_Z") {
 				worst = max(worst, rare)
 			}
 		case *demangle.InitializerList, *demangle.VendorQualifier:

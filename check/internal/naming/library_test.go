@@ -25,6 +25,28 @@ func TestDemangledTrust(t *testing.T) {
 	}
 }
 
+// TestJudgeOddNames: names that the library errs in, and names of D's thunks, functions of C and strings, are
+// not verified, unless another function's words are in the text.
+func TestJudgeOddNames(t *testing.T) {
+	for _, test := range []struct {
+		linkage, text string
+		want          Verdict
+	}{
+		{"_DTi16_D4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
+		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
+		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.stop()", Wrong},
+		{"_D4core4loadFPUNbPvZvZi", "core.load(extern(C) void*(void*) nothrow)", Unverified},
+		{`_D3std__T7getHostVAyaa3_612262ZQuFZv`, `std.getHost!("a"b").getHost()`, Unverified},
+		{"_ZNSt1AIiZ6uniqueIaXadL_Z4hashIaEmPKT_hEEEvvEUlvE_ED1Ev", "std::A<int, unique<signed char, &(unsigned long hash<signed char>(signed char const*, unsigned char))>()::{lambda()#1}>::~A()", Unverified},
+	} {
+		names := NewTable()
+		got := names.Judge(names.Number([]byte(test.linkage), nil, 0, Traits{}), test.text)
+		if got != test.want {
+			t.Errorf("%s: %s: %d, want %d", test.linkage, test.text, got, test.want)
+		}
+	}
+}
+
 // TestDemangledShared: the time for a name of pairs of pairs is not that of the text, which doubles with
 // each pair.
 func TestDemangledShared(t *testing.T) {
