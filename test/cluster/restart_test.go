@@ -34,7 +34,7 @@ func TestRestart(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(took/16 + rand.N(took/8))
+			time.Sleep(took/8 + rand.N(took/4))
 			_ = cmd.Process.Kill() // it may have ended
 			_ = cmd.Wait()
 			stored, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))
