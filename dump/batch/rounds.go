@@ -302,14 +302,15 @@ func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
 	kept := r.Modules[:0]
 	for _, m := range r.Modules {
 		first, known := f.seen[m.id]
+		needs := !m.complete && m.id != "" // without a build id no other file belongs to the module
 		switch {
 		case known && m.id != "":
 			for _, in := range m.files() {
 				r.Duplicates = append(r.Duplicates, Repeated{in, first})
 			}
-		case r.part && !m.complete:
+		case needs && r.part:
 			f.held = f.wait(f.held, &m)
-		case !r.Last && f.unsure && !m.complete:
+		case needs && !r.Last && f.unsure:
 			f.late = f.wait(f.late, &m)
 		default:
 			if !r.Last && m.id != "" {
@@ -341,7 +342,8 @@ func (m *Module) files() []Input {
 }
 
 // Finish adds to f.Done the packages that are dumped after a round. The packages that failed are left
-// out; those that are incomplete, and those with files that wait for the last round, follow later.
+// out; those that are incomplete, and those with files that wait for the last round, follow later. So do
+// those of a part of a source: a later run would read the other packages of the source alone.
 func (f *Finder) Finish(r *Round, failed, incomplete map[string]bool) error {
 	if f.Done == nil {
 		return nil
@@ -351,7 +353,7 @@ func (f *Finder) Finish(r *Round, failed, incomplete map[string]bool) error {
 	for _, line := range all {
 		switch {
 		case failed[line.Package]:
-		case incomplete[line.Package] || !r.Last && f.waiting[line.Package]:
+		case r.part || incomplete[line.Package] || !r.Last && f.waiting[line.Package]:
 			left = append(left, line)
 		default:
 			lines = append(lines, line)

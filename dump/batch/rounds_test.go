@@ -149,7 +149,7 @@ func TestFinish(t *testing.T) {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"a", "b", "waits", "large", "bad"} {
+		for _, name := range []string{"a", "b", "waits", "large", "bad", "part"} {
 			if strings.Contains(string(data), fmt.Sprintf(`"package":%q`, name)) {
 				list = append(list, name)
 			}
@@ -168,9 +168,10 @@ func TestFinish(t *testing.T) {
 		round *Round
 		want  []string
 	}{
-		{round(false, "bad", "waits", "large", "a"), []string{"a"}},
-		{round(false), []string{"a"}},
-		{round(true, "b"), []string{"a", "b", "waits", "large"}},
+		{&Round{part: true, lines: []doneLine{{SHA256: "p", Package: "part"}}}, nil},
+		{round(false, "bad", "waits", "large", "a"), []string{"a", "part"}},
+		{round(false), []string{"a", "part"}},
+		{round(true, "b"), []string{"a", "b", "waits", "large", "part"}},
 	} {
 		if step.round.Last {
 			clear(incomplete)

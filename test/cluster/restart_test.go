@@ -43,6 +43,9 @@ func TestRestart(t *testing.T) {
 			}
 			counts = append(counts, len(stored))
 		}
+		if counts[19] > all {
+			t.Errorf("round %d: %d modules, more than there are", round, counts[19]) // of a debug file without its program
+		}
 		t.Logf("round %d, %v for all: %d of %d", round, took.Round(time.Second), counts, all)
 		for i, half := range []int{counts[9], counts[19]} {
 			before := 0
