@@ -34,8 +34,8 @@ func TestRestart(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(took/8 + rand.N(took/4))
-			_ = cmd.Process.Kill() // it may have ended
+			time.Sleep(took/10 + rand.N(took*6/10)) // a large source may take a third of the time
+			_ = cmd.Process.Kill()                  // it may have ended
 			_ = cmd.Wait()
 			stored, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))
 			if err != nil {
