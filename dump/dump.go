@@ -34,6 +34,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"symkit/cfi"
@@ -115,6 +116,7 @@ func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
 		if errors.Is(err, losses.ErrInTurn) {
 			inTurn := opt
 			inTurn.Jobs = 1
+			debug.FreeOSMemory() // of the first module
 			m, err = dump(ctx, img, inTurn, true)
 		}
 		return err
