@@ -99,7 +99,7 @@ func replayFile(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (
 		ctx: ctx, c: c, img: img, opt: opt, source: "DWARF",
 		names: naming.NewTable(), paths: naming.NewPaths(), hidden: map[string]string{}, unitNames: []string{""},
 	}
-	r.names.Most = opt.Limits.Max(limits.Names, img.Size()) // tooMuch returns the error
+	r.names.Most = opt.Limits.Max(limits.Names, img.Size()) // exceeded returns the error
 	r.symbols = newSymbols(r)
 	if r.opt.Jobs <= 0 {
 		r.opt.Jobs = runtime.GOMAXPROCS(0)
@@ -193,17 +193,13 @@ func (r *replay) steps(dwarfErr error) error {
 	if err != nil {
 		return err
 	}
-	err = r.tooMuch()
-	if err != nil {
-		return err
-	}
 	if r.symbols.over != nil {
 		r.hole(report.CheckFuncs, 1, r.symbols.over.Error()) // FUNC records may be of these symbols
 	}
 
 	// The other checks need no debug information, and do not depend on each other. The first begins
 	// first, because it mostly needs one goroutine.
-	err = par.Do(r.ctx, r.opt.Jobs,
+	return par.Do(r.ctx, r.opt.Jobs,
 		func() error { reportFuncs(); return nil },
 		func() error {
 			return unwind.Compare(r.ctx, &unwind.Input{
@@ -212,10 +208,6 @@ func (r *replay) steps(dwarfErr error) error {
 		},
 		r.checkPublics,
 	)
-	if err != nil {
-		return err
-	}
-	return r.tooMuch()
 }
 
 // loadDebugInfo reads sections of the DWARF, and dwz's supplementary file.

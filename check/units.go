@@ -150,7 +150,7 @@ func (r *replay) units() (err, unreadable error) {
 	}
 
 	// If .debug_info cannot be inflated, the units that were read do not count.
-	unreadable = cmp.Or(d.Err(), r.funcsExceeded())
+	unreadable = cmp.Or(d.Err(), r.exceeded())
 	if unreadable != nil {
 		return nil, unreadable
 	}
@@ -168,16 +168,18 @@ func (r *replay) units() (err, unreadable error) {
 	// Line tables of units without functions: FUNC records that have no function in the DWARF may
 	// have their lines there.
 	groups := d.Unread()
-	return par.Each(r.ctx, jobs, len(groups), func() func(int) error {
+	err = par.Each(r.ctx, jobs, len(groups), func() func(int) error {
 		w := &worker{r: r}
 		return func(i int) error {
-			if t, _ := w.table(groups[i]); t != nil {
+			t, _ := w.table(groups[i])
+			if t != nil && r.exceeded() == nil {
 				w.otherLines(t)
 				w.uncarried(t)
 			}
-			return r.tooMuch()
+			return nil
 		}
-	}), nil
+	})
+	return err, r.exceeded()
 }
 
 // units compares units until there is no other one. damage is the error of Info.Next.
@@ -195,11 +197,10 @@ func (w *worker) units() (damage, err error) {
 			return damage, nil
 		}
 
-		if r.funcsExceeded() == nil {
+		if r.exceeded() == nil {
 			err = w.split(u)
 		}
 		d.Done(u)
-		err = cmp.Or(err, r.tooMuch())
 		if err != nil {
 			return damage, err
 		}
@@ -207,20 +208,18 @@ func (w *worker) units() (damage, err error) {
 	}
 }
 
-// tooMuch returns an error if the symbol tables and the debug information have more names than the
-// limits allow. The number of names does not depend on the order of the goroutines.
-func (r *replay) tooMuch() error {
+// exceeded returns the error of a limit if the symbol tables and the debug information have more names,
+// or the units more functions, than the limits allow: then no unit counts. The numbers do not depend on
+// the order of the goroutines.
+func (r *replay) exceeded() error {
 	size := r.img.Size()
-	if r.dw == nil {
-		return nil
+	switch {
+	case r.names.Size()+r.symbols.names.Size() > r.opt.Limits.Max(limits.Names, size):
+		return fmt.Errorf(".debug_info: %w", r.opt.Limits.Exceeded(limits.Names, size))
+	case r.paths.Size() > r.opt.Limits.Max(limits.Files, size):
+		return fmt.Errorf(".debug_line: %w", r.opt.Limits.Exceeded(limits.Files, size))
 	}
-	if r.names.Size()+r.symbols.names.Size() > r.opt.Limits.Max(limits.Names, size) {
-		return fmt.Errorf("%s: %w", r.dw.Path, r.opt.Limits.Exceeded(limits.Names, size))
-	}
-	if r.paths.Size() > r.opt.Limits.Max(limits.Files, size) {
-		return fmt.Errorf("%s: %w", r.dw.Path, r.opt.Limits.Exceeded(limits.Files, size))
-	}
-	return r.dw.Exhausted()
+	return cmp.Or(r.dw.Exhausted(), r.funcsExceeded())
 }
 
 // split compares the records of a unit, or of the split unit of a skeleton.

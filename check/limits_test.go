@@ -1,0 +1,36 @@
+package check
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symkit/check/report"
+	"symkit/limits"
+)
+
+// TestOverLimit: above a limit of the debug information functions are not verified, and unwind rules are,
+// with any number of goroutines.
+func TestOverLimit(t *testing.T) {
+	const name = "lines-clang23.o"
+	path := filepath.Join("testdata", "sound", name)
+	img, sym := openTest(t, path, name), readTest(t, path+".sym")
+	for limit, word := range map[limits.Limit]string{limits.Names: "names above", limits.Files: "files above", limits.CheckStrings: "symcheck-strings above"} {
+		for _, jobs := range []int{1, 8} {
+			rep, err := Replay(t.Context(), img, sym, Options{Options: report.Options{Limits: limits.Limits{}.With(limit, 10)}, Jobs: jobs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			functions, rules := rep.Check(report.CheckFuncs), rep.Check(report.CheckCFI)
+			if limit == limits.Files {
+				functions = rep.Check(report.CheckLines)
+			}
+			if functions.Unverified == 0 || !strings.Contains(strings.Join(functions.Notes, " "), word) {
+				t.Errorf("%s: %+v", word, functions)
+			}
+			if rep.Total() > 0 || rules.Compared == 0 || rules.Unverified > 0 {
+				t.Errorf("%s: %d findings, %+v", word, rep.Total(), rules)
+			}
+		}
+	}
+}
