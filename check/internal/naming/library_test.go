@@ -51,12 +51,13 @@ func TestJudgeOddNames(t *testing.T) {
 // each pair.
 func TestDemangledShared(t *testing.T) {
 	for _, f := range []string{"1f", "5space"} {
-		name := "_Z" + f + "P1aP4pairIS0_S0_E"
+		var name strings.Builder
+		name.WriteString("_Z" + f + "P1aP4pairIS0_S0_E")
 		for i := range 500 {
 			sub := "S" + strings.ToUpper(strconv.FormatInt(int64(i+2), 36)) + "_"
-			name += fmt.Sprintf("S1_I%s%sE", sub, sub)
+			fmt.Fprintf(&name, "S1_I%s%sE", sub, sub)
 		}
-		text, got := demangled(name)
+		text, got := demangled(name.String())
 		if got != trusted || !strings.HasPrefix(text, f[1:]+"(a*, pair<a*, a*>*, pair<pair<a*, a*>") {
 			t.Errorf("%s: %.60s, trust %d", f, text, got)
 		}
