@@ -1,12 +1,8 @@
 package dump
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-
-	"symkit/elfx"
 )
 
 // TestPlainNames: where -g1 leaves the plain name of a function, the symbol that has this name gives the
@@ -20,14 +16,7 @@ func TestPlainNames(t *testing.T) {
 		"shop::Box::~Box()", "shop::open(int)",
 	}
 	for _, name := range []string{"lines-clang23.o", "lines-gcc16.o"} {
-		data, err := os.ReadFile(filepath.Join("..", "check", "testdata", "sound", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.NewFile(name, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := openSound(t, name)
 		m, _ := dumpText(t, f, Options{Inlines: true})
 		var got []string
 		for f := range m.Funcs() {

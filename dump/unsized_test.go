@@ -19,14 +19,7 @@ func TestUnsized(t *testing.T) {
 		"unsized-yasm.o": {"FUNC 0 a 0 first", "FUNC a 16 0 second", "FUNC 20 2 0 own", "FUNC 22 18 0 table", "FUNC 3a 6 0 third", "FUNC 40 3 0 last"},
 		"unsized-gas.o":  {"FUNC 0 1c 0 first", "FUNC 1c 8 0 second", "FUNC 44 8 0 third", "PUBLIC 24 0 table", "PUBLIC 3c 0 words"},
 	} {
-		data, err := os.ReadFile(filepath.Join("..", "check", "testdata", "sound", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.NewFile(name, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := openSound(t, name)
 		_, text := dumpText(t, f, Options{})
 		var got []string
 		lines := 0
@@ -68,4 +61,18 @@ func TestSiblings(t *testing.T) {
 	if !slices.Equal(got, want) || m.Stats.Overlapping > 0 {
 		t.Errorf("got %q, want %q; %d overlapping", got, want, m.Stats.Overlapping)
 	}
+}
+
+// openSound opens an object that package check's tests have, too.
+func openSound(t *testing.T, name string) *elfx.File {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "check", "testdata", "sound", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elfx.NewFile(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
