@@ -149,7 +149,6 @@ type knownGap struct {
 // of packs in packs and of dependent scopes, which no second reader reads rightly (docs/names.md).
 var knownGaps = []knownGap{
 	{"libstdc++.so.", report.GapIncomplete, report.CheckInlines, 2}, {"libnode.so.", report.GapIncomplete, report.CheckPublics, 2},
-	{"/ceph-osd", report.GapIncomplete, report.CheckInlines, 13},
 }
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
