@@ -48,14 +48,14 @@ func (k Key) plausible(text string) bool {
 	if isSwiftName(k.Linkage) {
 		return true // identifiers are made of parts of others
 	}
-	said := quoted().ReplaceAllString(text, "")
+	words := quoted().ReplaceAllString(text, "")
 	if isDName(k.Linkage) && strings.Contains(k.Linkage, "VAya") {
 		// A string among a template's arguments has quotes that nothing escapes.
 		if from, to := strings.IndexByte(text, '"'), strings.LastIndexByte(text, '"'); from < to {
-			said = text[:from] + text[to+1:]
+			words = text[:from] + text[to+1:]
 		}
 	}
-	for _, w := range identifier().FindAllString(said, -1) {
+	for _, w := range identifier().FindAllString(words, -1) {
 		if !isDigit(w[0]) && !hasIdentifier(k.Linkage, w) && !added[strings.Trim(w, "0123456789_")] && !added[w] {
 			return false
 		}
