@@ -153,7 +153,7 @@ fuzz: ## every fuzz target in turn, FUZZTIME=5m each
 # Runs the programs on bombs and 100,000 damaged files, with limits of time and memory
 # (Linux): see docs/robustness.md. For a short run: SOAKFLAGS='-n 1000 -seed NAME'.
 soak: build ## the programs on bombs and 100,000 damaged files (Linux)
-	$(GO) run ./internal/soak -bin bin $(SOAKFLAGS)
+	$(GO) run ./test/soak -bin bin $(SOAKFLAGS)
 
 bench: ## times and memory of whole programs, and of the peers that are installed
 	scripts/bench.sh

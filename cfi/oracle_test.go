@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // The oracle is readelf -wF (binutils 2.40): every FDE and every row. Where it

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/testfile"
 )
 
 // TestBombs checks files that once caused a crash, or took minutes or gigabytes. The time allowed

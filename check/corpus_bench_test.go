@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // BenchmarkCorpus checks the symbol files of the large files that scripts/bench.sh times.

@@ -9,7 +9,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // TestGaps checks that large parts that are not verified or missing come first in a report, and

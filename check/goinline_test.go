@@ -14,7 +14,7 @@ import (
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestGoInlines replays the records from the DWARF of a program of each Go release against the same

@@ -15,7 +15,7 @@ import (
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // goSym are two functions of the fixture, as dump_syms writes them.

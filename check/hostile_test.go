@@ -17,7 +17,7 @@ import (
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestDamagedELF checks that damaged ELF files give an error or a report in a short time, and never

@@ -9,7 +9,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // TestCompressedTables checks a file of 50 kB in which a section that a library reads unasked

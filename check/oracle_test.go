@@ -21,7 +21,7 @@ import (
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // corpusFile finds the one file of the corpus that pattern matches.

@@ -11,7 +11,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // TestSlotAt: slots as binutils 2.40 and lld 14 link them (for LoongArch those of its ABI), where they

@@ -10,7 +10,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // testSymbol is a function of 8 bytes, at an address from mutant.TextAddr on.

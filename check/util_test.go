@@ -9,7 +9,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // readTest reads a test file, unpacked.

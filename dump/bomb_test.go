@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // Small files in which much is one thing, used again and again.

@@ -14,7 +14,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // mapped opens a file with the contents data until t ends.

@@ -8,7 +8,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // BenchmarkCorpus dumps the large files that scripts/bench.sh times. scripts/pgo.sh

@@ -14,7 +14,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

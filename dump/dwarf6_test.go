@@ -9,7 +9,7 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestDWARF6 dumps an object of clang -gdwarf-6: the records are those of the same

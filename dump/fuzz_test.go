@@ -8,7 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // FuzzDump: whatever the file, what is written is read again by the strict

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestGoReleases compares a stripped program of each Go release with what the

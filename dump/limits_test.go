@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
 	"symkit/limits"
+	"symkit/test/mutant"
 )
 
 // TestNamesLimit: 131,072 functions whose names are the ends of one string of a

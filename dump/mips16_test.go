@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestMIPS16: the bit for MIPS16 and microMIPS, which symbols, line tables and the ends of

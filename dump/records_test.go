@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
 	"symkit/limits"
+	"symkit/test/mutant"
 )
 
 // TestRecordsLimited: what is lost to a limit of records, and what is written, is the same for any

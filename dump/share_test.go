@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/testfile"
 )
 
 // TestLargeLosses: a loss of more than a tenth is distinguished from a small one.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestSwift: names of functions, of inlined calls, and of functions without a linkage name in a type whose

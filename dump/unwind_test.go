@@ -8,7 +8,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestDamagedRules: an instruction that is none costs the rest of its FDE, and is

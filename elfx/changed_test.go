@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 func TestUnchanged(t *testing.T) {

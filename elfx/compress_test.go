@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
+	"symkit/test/elftest"
 )
 
 // withPackedNames is a file whose section name table is compressed, as by elfutils'

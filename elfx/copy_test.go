@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 type failingWriter struct{ err error }

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // EHABI32 §5: without section headers PT_ARM_EXIDX gives the index, and the

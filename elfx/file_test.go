@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 func checkPlain(t *testing.T, f *File, class elf.Class, big bool) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/test/elftest"
 )
 
 // useAll calls every accessor; each error must have a place.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 // gABI has nothing on it: GDB manual, "Separate Debug Files".

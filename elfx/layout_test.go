@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // Every loaded section in header order from 0, each at its alignment; those

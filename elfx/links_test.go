@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // linkSections hold what FuzzLinks varies.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // A mapped file that is cut off is an error, not SIGBUS.

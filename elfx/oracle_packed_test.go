@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // TestOracleXZ decompresses what the xz program writes with each of its options.

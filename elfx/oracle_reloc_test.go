@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // relocSource has what makes relocations: code in sections of its own, COMDAT

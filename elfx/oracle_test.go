@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // run runs a program, which must be installed and succeed.

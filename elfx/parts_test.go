@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
+	"symkit/test/elftest"
 )
 
 // Sections of one name in an object are one, what is in no group first; a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // unxz reads a compressed fixture of this package.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 // TestRealCrel: objects with compact relocations have the bytes, addresses and symbols of

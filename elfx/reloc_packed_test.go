@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 // packedSpec is a file with one section of packed relocations.

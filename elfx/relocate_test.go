@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 // The symbols of an object, by index in objectSpec's table.

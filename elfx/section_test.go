@@ -16,10 +16,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
 	"symkit/internal/inflate"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 func zlibBytes(data []byte) []byte {

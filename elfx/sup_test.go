@@ -4,8 +4,8 @@ import (
 	"debug/elf"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 func TestSup(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 func symSize(class elf.Class) uint64 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/wire"
+	"symkit/test/elftest"
 )
 
 // versionSpec is a file that defines V1 and V2, the second one after V1, and needs N1 and N2.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/ulikunitz/xz"
 
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/test/elftest"
 )
 
 // packXZ compresses data as one stream; every blockSize bytes begin a block.

@@ -38,7 +38,7 @@ export PYTHON
 
 CGO_ENABLED=0 go build -pgo=off -o bin/ ./cmd/...
 (cd test/cluster && CGO_ENABLED=0 go build -o ../../bin/ github.com/versity/versitygw/cmd/versitygw)
-go run ./internal/soak -bin bin -n 0 -bomb - -workers 5000
+go run ./test/soak -bin bin -n 0 -bomb - -workers 5000
 
 # Most tests of faults wait most of the time.
 cd test/cluster

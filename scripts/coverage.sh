@@ -36,7 +36,7 @@ def blocks(path):
     return reached, size
 
 def programs(key):
-    return not key[0].startswith(("internal/oracle", "internal/soak", "internal/testfile", "internal/mutant", "scripts/"))
+    return not key[0].startswith(("test/oracle", "test/soak", "test/testfile", "test/mutant", "scripts/"))
 
 out = sys.argv[1]
 test, size = blocks(os.path.join(out, "test.cov"))

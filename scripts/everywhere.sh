@@ -58,7 +58,7 @@ programs() {
 
 # The fixtures lie in one directory, so that all names in messages are relative.
 mkdir "$work/fixtures"
-for f in testdata/elf/* testdata/go/*.xz testdata/dwarf6/*.o testdata/clang23/*.o internal/soak/testdata/*.{elf,xz,dmp} walk/minidump/testdata/*.dmp; do
+for f in testdata/elf/* testdata/go/*.xz testdata/dwarf6/*.o testdata/clang23/*.o test/soak/testdata/*.{elf,xz,dmp} walk/minidump/testdata/*.dmp; do
 	to="$work/fixtures/$(basename "$f")"
 	case $f in
 	*/MANIFEST | *.sym) ;;

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Makes the cores of other machines that `make soak` damages, and their programs:
-# internal/soak/testdata/MACHINE.core.xz and MACHINE.elf, of crash.c there. A core
+# test/soak/testdata/MACHINE.core.xz and MACHINE.elf, of crash.c there. A core
 # differs from run to run in the process' id.
 #
 # qemu-user writes them, with a stack of 64 KiB; of riscv64 it writes none.
 # Debian 12: qemu-user xz-utils gcc-{i686,aarch64,s390x,mips,powerpc64le}-linux-gnu gcc-arm-linux-gnueabihf
 set -euo pipefail
 
-out=$(cd "$(dirname "${BASH_SOURCE[0]}")/../internal/soak/testdata" && pwd)
+out=$(cd "$(dirname "${BASH_SOURCE[0]}")/../test/soak/testdata" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

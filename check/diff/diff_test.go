@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 
 	"symkit/check/diff"
 	"symkit/check/report"

@@ -11,8 +11,8 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
-	"symkit/internal/programtest"
 	"symkit/internal/quantity"
+	"symkit/test/programtest"
 )
 
 // maxStderr is what a program writes at most to standard error without -v.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // batchInputs are the large debug files of the corpus: ceph-osd, openjdk, libc,

@@ -11,7 +11,7 @@ import (
 
 	"symkit/check/lint"
 	"symkit/check/report"
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 )
 
 // hostileNames appends to a 64-bit little-endian file string tables in which

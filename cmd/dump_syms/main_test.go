@@ -22,9 +22,9 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/command"
-	"symkit/internal/pkgtest"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/pkgtest"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // pack returns a package, or the files of a layout.

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestMutantOutputs damages programs that have control characters in their names, and
 // wants that every output with every set of flags is text for people: no control character, and
-// not more than 16 KiB on standard error. internal/soak does so with 100,000 files.
+// not more than 16 KiB on standard error. test/soak does so with 100,000 files.
 func TestMutantOutputs(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(23, 3))

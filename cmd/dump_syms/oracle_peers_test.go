@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // The tests of this file call Breakpad's and Mozilla's dump_syms and ours with the same lines.
 // docs/differences.md lists, with reasons, the lines with another outcome. What differs in the
-// records of a module is compared in internal/oracle/peers.
+// records of a module is compared in test/oracle/peers.
 
 // breakpadLines are lines of Breakpad's dump_syms: each flag, places of the debug file, and misuse.
 var breakpadLines = []string{

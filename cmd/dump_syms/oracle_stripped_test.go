@@ -17,7 +17,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // corpusFiles are the ELF files of the corpus that the patterns match.
@@ -145,7 +145,7 @@ func TestOracleDebuginfodDwz(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "debug", ".dwz"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sources, err := filepath.Abs("../../internal/oracle/testdata/companions")
+	sources, err := filepath.Abs("../../test/oracle/testdata/companions")
 	if err != nil {
 		t.Fatal(err)
 	}

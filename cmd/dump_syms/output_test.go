@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 )
 
 // program puts a fixture with more than 64 KiB of symbols into a directory.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
 	"symkit/limits"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
 )
 
 // overLimit is a program of which some is above a limit.

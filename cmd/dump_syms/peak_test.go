@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"symkit/internal/pkgtest"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/pkgtest"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestMembersPeak: half a million members that compress to almost nothing take no more memory

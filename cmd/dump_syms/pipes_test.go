@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
 )
 
 // TestPipes: a parent that reads standard output and never standard error does not wait

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestUnprintable puts control characters into the names of functions, source files,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestRecordsPeak: as many of the smallest legal records of each kind as a compressed section may

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"symkit/dump/batch"
-	"symkit/internal/pkgtest"
-	"symkit/internal/programtest"
+	"symkit/test/pkgtest"
+	"symkit/test/programtest"
 )
 
 // TestRestartPackages: four processes dump the same packages into one store and are killed again and again, each

@@ -18,8 +18,8 @@ import (
 
 	"symkit/dump/batch"
 	"symkit/internal/command"
-	"symkit/internal/pkgtest"
-	"symkit/internal/programtest"
+	"symkit/test/pkgtest"
+	"symkit/test/programtest"
 )
 
 // TestRounds: while a later package is still being read, the modules of the packages before it are

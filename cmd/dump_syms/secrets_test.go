@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestSecrets: the password and the token of an address are in no output, no name and no symbol

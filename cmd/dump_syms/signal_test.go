@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // fixtureFile puts a fixture into a directory and returns its path.

@@ -5,8 +5,8 @@ package main
 import (
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestSwitching runs the lines of docs/switching.md.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestTenfoldBombs: what asks for as much as a file can does not take more than a minute of processor time, which
-// is a hundred times what the slowest bomb takes. internal/soak bounds its memory, too.
+// is a hundred times what the slowest bomb takes. test/soak bounds its memory, too.
 func TestTenfoldBombs(t *testing.T) {
 	done := map[string]bool{}
 	for _, test := range tenfolds {

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"symkit/internal/mutant"
 	"symkit/limits"
+	"symkit/test/mutant"
 )
 
 // scaled has the limits by the size of a file that TestTenfold sets to a hundredth. For these, largest is

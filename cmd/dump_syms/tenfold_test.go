@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
 	"symkit/limits"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
 )
 
 // A limit may only stop work that is done, so what sound programs share or put into each other
@@ -25,7 +25,7 @@ type tenfold struct {
 	limit   string // name in internal/limits, or of the constant
 	what    string
 	largest int    // of the corpus
-	bomb    string // of internal/mutant, which has as much as there can be
+	bomb    string // of test/mutant, which has as much as there can be
 	make    func(n int) []byte
 	// want is how many lines of the symbol file begin with a regular expression.
 	want func(n int) map[string]int

@@ -11,7 +11,7 @@ import (
 	"symkit/dump"
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols"

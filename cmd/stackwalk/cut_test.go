@@ -11,7 +11,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols"
@@ -156,7 +156,7 @@ func trusts(s *walk.Stack) string {
 
 // TestCutStacks: the committed core files of seven machines.
 func TestCutStacks(t *testing.T) {
-	cores, err := filepath.Glob("../../internal/soak/testdata/*.core.xz")
+	cores, err := filepath.Glob("../../test/soak/testdata/*.core.xz")
 	if err != nil || len(cores) < 6 {
 		t.Fatal(cores, err)
 	}

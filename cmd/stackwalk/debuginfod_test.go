@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 )
 
 // TestNoDebuginfodCache: a file from a debuginfod server is used where it cannot be kept, with one

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // A dump, program or symbol file that is truncated or overwritten while it is

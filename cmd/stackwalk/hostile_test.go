@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // hostileRun runs the program in every format, and wants that nothing that it

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestMessages: the whole text of the messages about wrong arguments and files.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 )

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestMutantOutputs damages dumps that have control characters in their names, and wants that
 // every format is text for people, on standard output and in files: no control character, and not
-// more than 16 KiB on standard error. internal/soak does so with 100,000 files.
+// more than 16 KiB on standard error. test/soak does so with 100,000 files.
 func TestMutantOutputs(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dumps, "*.dmp"))
 	if err != nil || len(files) < 5 {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/mutant"
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
+	"symkit/test/mutant"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/minidump"
 	"symkit/walk/minidump/rawdump"

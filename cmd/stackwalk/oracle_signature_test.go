@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/internal/oracle/siggen"
+	"symkit/test/oracle/siggen"
 )
 
 // TestOracleSignatures: the signatures of all dumps of Breakpad and rust-minidump and of all

@@ -19,7 +19,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/compare"
 	"symkit/walk/corefile"

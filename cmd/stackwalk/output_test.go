@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
 	"symkit/limits"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // crash puts a core file and its program into a directory.

@@ -12,7 +12,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 )
 
 // TestPackedCores: a core file that is compressed, as systemd's are, has the report of the file.

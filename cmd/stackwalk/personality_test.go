@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/internal/command"
-	"symkit/internal/programtest"
 	"symkit/internal/usage"
+	"symkit/test/programtest"
 )
 
 // called runs the program that stackwalk is under a name.

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 )
 
 // TestPlain: usual command lines are read without kong's model, and mean what they

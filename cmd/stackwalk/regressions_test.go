@@ -13,7 +13,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
-	"symkit/internal/programtest"
+	"symkit/test/programtest"
 	"symkit/walk"
 	"symkit/walk/minidump"
 )

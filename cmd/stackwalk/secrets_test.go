@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestSecrets: the password and the token of an address are in no output, whatever fails.

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestSignalled: the first signal ends the program wherever it waits.

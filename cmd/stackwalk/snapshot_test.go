@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // snapshots are where rust-minidump's own results are.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestSwitching runs the lines of docs/switching.md.

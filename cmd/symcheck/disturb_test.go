@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestDisturbed checks that truncating or overwriting a file while it is mapped, on either side, is

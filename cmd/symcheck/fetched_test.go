@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestAddresses: files at addresses are checked like local files, messages have the

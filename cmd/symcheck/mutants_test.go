@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestMutantOutputs damages a program and its symbol file, both with control characters, and wants
 // that every command is text for people in every format: no control character, and not more than
-// 16 KiB on standard error. internal/soak does so with 100,000 files.
+// 16 KiB on standard error. test/soak does so with 100,000 files.
 func TestMutantOutputs(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
 	data := programtest.Fixture(t, name)

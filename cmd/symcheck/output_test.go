@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestReportCannotBeWritten checks that a report to a full disk or to a pipe without a reader

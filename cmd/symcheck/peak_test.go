@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"symkit/internal/mutant"
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/mutant"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestCompressedPeak checks that a file in which a table that is read unasked inflates to a

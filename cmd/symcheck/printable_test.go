@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestUnprintable checks names in the ELF file, in the symbol file, and of both files, in every

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"symkit/internal/programtest"
-	"symkit/internal/testfile"
+	"symkit/test/programtest"
+	"symkit/test/testfile"
 )
 
 // TestSignalled checks that the first signal ends the program where it waits for the writer of a

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx/archive"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // tree puts fixtures of testdata/elf and texts into a new directory, which

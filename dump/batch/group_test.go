@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
+	"symkit/test/testfile"
 )
 
 // describe is a module as text: main, +debug, =copies.

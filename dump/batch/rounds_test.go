@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"symkit/internal/pkgtest"
-	"symkit/internal/testfile"
+	"symkit/test/pkgtest"
+	"symkit/test/testfile"
 )
 
 // fixture returns an ELF file of testdata.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/pkgtest"
 	"symkit/internal/wire"
+	"symkit/test/pkgtest"
 )
 
 func TestParseShard(t *testing.T) {

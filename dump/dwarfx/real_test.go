@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // fixtures lists the ELF files under test: this package's and the module's.

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/elfx/internal/elftest"
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/test/elftest"
 )
 
 // arMember is one member as ar writes it.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/elfx/internal/elftest"
 	"symkit/limits"
+	"symkit/test/elftest"
 )
 
 // TestNested: archives in archives, stored and deflated, in every order.

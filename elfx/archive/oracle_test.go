@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 func run(t *testing.T, name string, args ...string) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // mustFile parses a file that has to be good.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // TestOpenModule: the debug file is looked for where it is needed, joined where

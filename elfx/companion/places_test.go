@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/elfx/internal/elftest"
+	"symkit/test/elftest"
 )
 
 // The checksums of the two .debug_sup must be equal; there is no build id.

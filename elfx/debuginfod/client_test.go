@@ -19,7 +19,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/fetch"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 const (

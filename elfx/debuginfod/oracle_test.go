@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // find runs debuginfod-find with a cache and servers.

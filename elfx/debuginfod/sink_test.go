@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestUncached: a file is used where the cache cannot be written. It is fetched once, and the reason is

@@ -3,7 +3,7 @@ package demangle
 import (
 	"bytes"
 	"strings"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"testing"
 	"time"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // Parts of a core file that thousands of others refer to took minutes once.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )

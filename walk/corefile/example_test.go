@@ -3,7 +3,7 @@ package corefile_test
 import (
 	"fmt"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk/corefile"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 	"symkit/walk"
 )
 

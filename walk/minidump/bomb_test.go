@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"symkit/emit"
-	"symkit/internal/mutant"
-	"symkit/internal/testfile"
 	"symkit/limits"
+	"symkit/test/mutant"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/report"
 )

@@ -49,7 +49,7 @@ func TestSoakSeeds(t *testing.T) {
 		}
 		p := d.Process()
 		eq(t, fmt.Sprint(c.name, d.Header.BigEndian, len(p.Threads), p.Crashed, len(d.Modules), len(d.UnloadedModules)), fmt.Sprint(c.name, c.big, 1, 0, 1, 1))
-		path := filepath.Join("../../internal/soak/testdata", c.name)
+		path := filepath.Join("../../test/soak/testdata", c.name)
 		if *update {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/oracle/siggen"
+	"symkit/test/oracle/siggen"
 )
 
 // crashData is a crash in siggen's schema (schema.rst).

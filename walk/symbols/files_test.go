@@ -129,8 +129,8 @@ func (m fileMemory) Bytes(addr, n uint64) []byte {
 func TestHeaders(t *testing.T) {
 	for _, test := range []struct{ exe, other, cpu string }{
 		{"../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "x86_64"},
-		{"../../internal/soak/testdata/arm.elf", "../../internal/soak/testdata/i386.elf", "arm"},
-		{"../../internal/soak/testdata/mips.elf", "../../internal/soak/testdata/arm.elf", "mips"},
+		{"../../test/soak/testdata/arm.elf", "../../test/soak/testdata/i386.elf", "arm"},
+		{"../../test/soak/testdata/mips.elf", "../../test/soak/testdata/arm.elf", "mips"},
 	} {
 		data, err := os.ReadFile(test.exe)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"symkit/internal/fetch"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // TestFullDisk: a file is used where the disk of the cache is full.

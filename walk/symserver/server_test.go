@@ -24,7 +24,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/internal/fetch"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )

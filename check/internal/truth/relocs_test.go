@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
+	"symkit/test/testfile"
 )
 
 // object reads an object of elfx/testdata.

@@ -23,7 +23,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/inflate"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 )
 
 // outcome is what a dump comes to.

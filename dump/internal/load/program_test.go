@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 var le = binary.LittleEndian

@@ -12,7 +12,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/mem"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // infoFile returns a file with a compressed .debug_info.

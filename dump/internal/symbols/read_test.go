@@ -9,7 +9,7 @@ import (
 
 	"symkit/dump/dwarfx"
 	"symkit/elfx"
-	"symkit/internal/mutant"
+	"symkit/test/mutant"
 )
 
 // sym is a symbol of a test.

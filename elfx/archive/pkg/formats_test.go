@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/pkgtest"
+	"symkit/test/pkgtest"
 )
 
 // TestPadding: zero bytes after gzip data are padding, also between two streams; other bytes are

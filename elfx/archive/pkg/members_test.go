@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"symkit/internal/pkgtest"
 	"symkit/limits"
+	"symkit/test/pkgtest"
 )
 
 // TestMembers: a package may have so many ELF files, further names of them, packages, and long

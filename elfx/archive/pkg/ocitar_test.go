@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/pkgtest"
+	"symkit/test/pkgtest"
 )
 
 // TestTarImages: an image in a tar file that lacks a layer, or has one that is not its digest, is an

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"symkit/internal/pkgtest"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/test/pkgtest"
 )
 
 // content is a file that begins like an ELF file.

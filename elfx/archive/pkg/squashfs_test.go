@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/pkgtest"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/test/pkgtest"
 )
 
 // squashed returns an image of package squashfs's testdata.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/testfile"
 	"symkit/internal/wire"
+	"symkit/test/testfile"
 	"symkit/walk/minidump"
 )
 

@@ -11,7 +11,7 @@ import (
 	"symkit/dump"
 	"symkit/elfx"
 	"symkit/emit"
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"

@@ -3,7 +3,7 @@ package elfsyms
 import (
 	"testing"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols"

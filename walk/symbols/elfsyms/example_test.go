@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"symkit/internal/testfile"
+	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols"

@@ -1,0 +1,188 @@
+package architecture
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed lists every package of this module, with the packages of the module that it
+// may import (see ARCHITECTURE.md).
+var allowed = map[string][]string{
+	// The programs.
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/mem", "internal/quantity", "internal/remote", "internal/s3", "internal/usage", "internal/worker", "limits"},
+	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/fetch", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/s3", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/minidump/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
+	"scripts/floor":     {"elfx", "internal/mem"},
+	"scripts/gofixture": {},
+
+	// Stacks of crashed processes.
+	"walk":                  {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/x86"},
+	"walk/compare":          {"internal/printable", "internal/quantity", "internal/smallfile"},
+	"walk/corefile":         {"cfi", "elfx", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/symbols"},
+	"walk/internal/x86":     {"cfi"},
+	"walk/microdump":        {"internal/quantity", "located", "walk", "walk/minidump"},
+	"walk/minidump":         {"cfi", "elfx", "internal/printable", "internal/quantity", "internal/wire", "located", "walk"},
+	"walk/minidump/rawdump": {"internal/printable", "internal/wire", "walk/minidump"},
+	"walk/report":           {"cfi", "internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/x86", "walk/signature"},
+	"walk/signature":        {"internal/smallfile"},
+	"walk/symbols":          {"elfx", "elfx/companion", "emit", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "walk"},
+	"walk/symbols/elfsyms":  {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
+	"walk/symserver":        {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/mem", "limits", "walk", "walk/symbols"},
+
+	// Verification of symbol files. No package here may import dump.
+	"check":                          {"cfi", "check/internal/collect", "check/internal/linter", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/truth/dwarfinfo", "check/internal/truth/gotable", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "emit", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits"},
+	"check/diff":                     {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/mem", "limits"},
+	"check/internal/collect":         {"check/report", "internal/quantity"},
+	"check/internal/eval":            {"cfi", "internal/wire"},
+	"check/internal/linter":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/wire", "limits"},
+	"check/internal/naming":          {"emit"},
+	"check/internal/pcs":             {},
+	"check/internal/symfile":         {"check/internal/pcs", "check/report", "emit", "internal/crash", "limits"},
+	"check/internal/truth":           {"check/internal/naming", "check/internal/pcs", "elfx", "internal/wire", "limits"},
+	"check/internal/truth/dwarfinfo": {"check/internal/naming", "check/internal/pcs", "check/internal/symfile", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/wire", "limits"},
+	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth", "elfx", "internal/bounds", "internal/wire", "limits"},
+	"check/internal/unwind":          {"cfi", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/par", "internal/quantity", "internal/wire", "limits", "sframe"},
+	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
+	"check/report":                   {"internal/page", "internal/printable", "internal/quantity", "limits"},
+
+	// From an ELF image to the records of a symbol file; dump/internal has the stages.
+	"dump":                  {"cfi", "dump/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/bounds", "internal/demangle", "internal/mem", "internal/par", "internal/wire", "limits"},
+	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/crash", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/wire", "limits", "located"},
+	"dump/dwarfx":           {"elfx", "internal/bounds", "internal/wire", "limits"},
+	"dump/gosym":            {"internal/wire"},
+	"dump/internal/files":   {"dump/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "limits"},
+	"dump/internal/frames":  {"cfi", "dump/dwarfx", "dump/internal/losses", "elfx", "internal/bounds", "internal/par", "internal/wire", "limits", "sframe"},
+	"dump/internal/funcs":   {"dump/dwarfx", "dump/internal/load", "dump/internal/naming", "dump/internal/symbols", "internal/par"},
+	"dump/internal/gofuncs": {"dump/dwarfx", "dump/gosym", "dump/internal/files", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/bounds", "internal/wire", "limits"},
+	"dump/internal/inlines": {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/mem", "limits"},
+	"dump/internal/lines":   {"dump/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/mem", "internal/wire", "limits"},
+	"dump/internal/load":    {"dump/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits"},
+	"dump/internal/losses":  {"internal/wire"},
+	"dump/internal/naming":  {"dump/dwarfx", "dump/internal/losses", "emit", "internal/demangle", "internal/par", "limits"},
+	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/par", "internal/wire", "limits"},
+	"dump/internal/record":  {"dump/dwarfx", "dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit"},
+	"dump/internal/symbols": {"dump/dwarfx", "dump/internal/losses", "elfx", "internal/wire"},
+	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "sframe"},
+	"dump/internal/write":   {"dump/dwarfx", "dump/internal/record", "emit", "internal/crash", "internal/mem"},
+	"dump/pathmap":          {"internal/smallfile"},
+	"dump/store":            {"internal/atomicfile", "internal/filename"},
+
+	// Files.
+	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/mem", "internal/wire", "limits"},
+	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
+	"elfx/companion":        {"elfx", "limits"},
+	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "internal/smallfile", "limits"},
+	"elfx/archive/squashfs": {"internal/wire"},
+	"elfx/archive/pkg":      {"elfx", "elfx/archive/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "located"},
+	"test/elftest":          {"internal/wire"},
+	"elfx/internal/reloc":   {"internal/wire"},
+
+	// Formats: bytes or text in, values out.
+	"cfi":    {"internal/wire"},
+	"emit":   {"internal/printable", "internal/wire"},
+	"sframe": {"cfi", "internal/bounds", "internal/wire", "limits"},
+
+	// Used by tests only.
+	"test/architecture":      {},
+	"test/mutant":            {},
+	"test/oracle":            {"dump", "elfx", "elfx/companion", "test/testfile"},
+	"test/oracle/binutils":   {},
+	"test/oracle/dwarftruth": {"emit", "test/oracle", "test/oracle/symfile"},
+	"test/oracle/gimli":      {},
+	"test/oracle/peers":      {},
+	"test/oracle/readelf":    {"cfi", "test/oracle", "test/oracle/symfile"},
+	"test/oracle/records":    {},
+	"test/oracle/siggen":     {},
+	"test/oracle/symbolizer": {},
+	"test/oracle/symfile":    {"emit", "test/oracle"},
+	"test/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "test/oracle"},
+	"test/pkgtest":           {},
+	"test/programtest":       {"internal/command", "test/testfile"},
+	"test/soak":              {"test/mutant", "test/testfile"},
+	"test/testfile":          {},
+
+	// Command lines as values; manual pages and completions.
+	"internal/usage":       {},
+	"internal/usage/write": {"internal/command", "internal/usage"},
+
+	// The foundation.
+	"internal/atomicfile": {},
+	"internal/address":    {},
+	"internal/command":    {"internal/address", "internal/atomicfile", "internal/crash", "internal/printable", "internal/quantity", "internal/usage", "limits"},
+	"internal/demangle":   {},
+	"internal/disasm":     {},
+	"internal/fetch":      {"internal/address", "internal/quantity"},
+	"internal/filename":   {},
+	"internal/gunzip":     {},
+	"internal/inflate":    {"internal/wire"},
+	"internal/mem":        {"internal/crash"},
+	"internal/crash":      {},
+	"internal/page":       {"internal/printable", "internal/quantity"},
+	"internal/par":        {"internal/mem"},
+	"internal/printable":  {},
+	"internal/quantity":   {},
+	"internal/bounds":     {"limits"},
+	"internal/wire":       {"located"},
+	"internal/smallfile":  {"internal/quantity"},
+	"limits":              {},
+	"located":             {"internal/printable"},
+	"internal/remote":     {"internal/address", "internal/fetch", "internal/gunzip", "internal/s3", "limits"},
+	"internal/s3":         {"internal/address", "internal/fetch", "internal/smallfile"},
+	"internal/worker":     {"internal/address", "internal/crash", "internal/printable", "internal/quantity"},
+}
+
+// TestImports: packages import what allowed lists for them, and nothing is listed that is not imported.
+func TestImports(t *testing.T) {
+	// With a profile, go list would list the packages of a program separately.
+	cmd := exec.Command("go", "list", "-pgo=off", "-tags", "oracle", "-json=ImportPath,Imports", "./...")
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	found := map[string]bool{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		err := dec.Decode(&pkg)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		name := strings.TrimPrefix(pkg.ImportPath, "symkit/")
+		found[name] = true
+		var imports []string
+		for _, imp := range pkg.Imports {
+			if own, ok := strings.CutPrefix(imp, "symkit/"); ok {
+				imports = append(imports, own)
+			}
+		}
+		may := allowed[name]
+		for _, imp := range imports {
+			if !slices.Contains(may, imp) {
+				t.Errorf("%s must not import %s", name, imp)
+			}
+		}
+		for _, imp := range may {
+			if !slices.Contains(imports, imp) {
+				t.Errorf("%s does not import %s: remove it from allowed", name, imp)
+			}
+		}
+	}
+	for name := range allowed {
+		if !found[name] {
+			t.Errorf("there is no package %s: remove it from allowed", name)
+		}
+	}
+}
