@@ -19,6 +19,7 @@ import (
 // package, which the importer could not name. The compiler's export data has all
 // signatures.
 func TestPublicAPI(t *testing.T) {
+	t.Chdir(top)
 	out, err := exec.Command("go", "list", "-pgo=off", "-export", "-deps", "-json=ImportPath,Export,Name", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +58,7 @@ func TestPublicAPI(t *testing.T) {
 
 // TestInternalTypes: every kind of mention of an internal type is found.
 func TestInternalTypes(t *testing.T) {
+	t.Chdir(top)
 	hidden := types.NewPackage("symkit/internal/hidden", "hidden")
 	secret := named(hidden, "Secret", types.NewStruct(nil, nil))
 	result := func(typ types.Type) *types.Signature {

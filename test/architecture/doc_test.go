@@ -17,6 +17,7 @@ import (
 // TestDocumented: the comment of each public package has text and Go code, an example runs, and
 // every exported name is explained.
 func TestDocumented(t *testing.T) {
+	t.Chdir(top)
 	for _, dir := range publicDirs(t) {
 		fset := token.NewFileSet()
 		files := parseDir(t, fset, dir)

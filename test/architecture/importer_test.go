@@ -16,6 +16,7 @@ var update = flag.Bool("update", false, "write the output of testdata/importer a
 // TestImporter: a program of another module, which sees the public packages alone, builds
 // without the network and writes what testdata/importer/output.txt has.
 func TestImporter(t *testing.T) {
+	t.Chdir(top)
 	data, err := testfile.Read("testdata/elf/crash-x86_64-gcc12-O2-dw5.core.xz")
 	if err != nil {
 		t.Fatal(err)

@@ -138,6 +138,7 @@ var allowed = map[string][]string{
 
 // TestImports: packages import what allowed lists for them, and nothing is listed that is not imported.
 func TestImports(t *testing.T) {
+	t.Chdir(top)
 	// With a profile, go list would list the packages of a program separately.
 	cmd := exec.Command("go", "list", "-pgo=off", "-tags", "oracle", "-json=ImportPath,Imports", "./...")
 	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=amd64")

@@ -17,6 +17,7 @@ import (
 // look, and make uninstall removes them. Without Go, what was built is installed: root's PATH often
 // lacks it.
 func TestInstall(t *testing.T) {
+	t.Chdir(top)
 	dir, dest := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"Makefile": "", "packaging/links": "", "bin/dump_syms": "d", "bin/symcheck": "c", "bin/stackwalk": "w",
 		"bin/share/man/man1/symcheck-lint.1": "m", "bin/share/bash-completion/completions/symcheck": "b",

@@ -41,6 +41,7 @@ type limited struct {
 // Calls with tight limits and calls with the default run at the same time, and give what
 // they give alone.
 func TestLimitsOfCalls(t *testing.T) {
+	t.Chdir(top)
 	const hello, big = "testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", "testdata/elf/cxx-x86_64-gcc12-O2-dw5-zlib.elf"
 	const crash = "testdata/elf/crash-x86_64-gcc12-O2-dw5"
 	sym := dumped(t, big)

@@ -17,6 +17,7 @@ const longestLine = 120
 // TestLines: no line of a document is too long, without an exception. Tables with long
 // cells become lists; a line of output is shortened, or folded by the command above it.
 func TestLines(t *testing.T) {
+	t.Chdir(top)
 	for _, path := range readSourceTree(t).text {
 		if filepath.Ext(path) != ".md" {
 			continue
@@ -31,6 +32,7 @@ func TestLines(t *testing.T) {
 
 // TestFuzzTargets: docs/robustness.md names each fuzz target, and no other.
 func TestFuzzTargets(t *testing.T) {
+	t.Chdir(top)
 	target := regexp.MustCompile(`\bFuzz[A-Z][A-Za-z0-9]*`)
 	listed := map[string]bool{}
 	for _, name := range target.FindAllString(string(readSource(t, filepath.Join("docs", "robustness.md"))), -1) {
@@ -58,6 +60,7 @@ func TestFuzzTargets(t *testing.T) {
 
 // TestReferences: tests, targets of make, scripts and files that documents name exist.
 func TestReferences(t *testing.T) {
+	t.Chdir(top)
 	var tests []string
 	declaration := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)`)
 	tree := readSourceTree(t)

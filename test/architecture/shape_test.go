@@ -119,6 +119,7 @@ type checkedPackage struct {
 
 // TestShape: packages can be read from the bottom up, and no type does everything.
 func TestShape(t *testing.T) {
+	t.Chdir(top)
 	found := map[string]int{}
 	for _, pkg := range checkedPackages(t) {
 		if n := pkg.upward(); n > mostUpward {

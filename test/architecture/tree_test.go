@@ -2,22 +2,14 @@
 package architecture
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// TestMain makes the top directory of the repository the working directory of all tests.
-func TestMain(m *testing.M) {
-	err := os.Chdir(filepath.Join("..", ".."))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
+// top is the top directory of the repository, the working directory of the tests.
+const top = "../.."
 
 // sourceTree is what the tests of this file read: the paths of all files of the
 // repository, by kind.
