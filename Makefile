@@ -11,7 +11,7 @@ help: ## the targets, one a line
 	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.* ## / { printf "%-14s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # The linker writes a program through a mapping. A copy, which is written from beginning to
-# end, starts 0.4 ms faster: docs/performance-notes.md, "Small programs".
+# end, starts 0.4 ms faster: docs/performance-notes.md.
 build: ## the programs, into bin/
 	CGO_ENABLED=0 $(GO) build -o bin/linked/ ./cmd/...
 	cp bin/linked/* bin/
