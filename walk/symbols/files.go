@@ -77,7 +77,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 		if got.file != nil || f.Fetch == nil || m.BuildID == nil {
 			return
 		}
-		// Fetch is the last place.
+
 		path, err := f.Fetch(m)
 		if err != nil {
 			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
@@ -94,13 +94,11 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 	if f.found == nil {
 		f.found = map[*walk.Module]*foundFile{}
 	}
-
 	got := f.found[m]
 	if got == nil {
 		got = &foundFile{}
 		f.found[m] = got
 	}
-
 	f.mu.Unlock()
 
 	got.local.Do(func() {
@@ -153,19 +151,15 @@ func openIf(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File
 
 // candidates returns the paths to try for m, in order.
 func (f *Files) candidates(m *walk.Module) (paths []string) {
-	// The program's own file comes first.
-	if f.Exe != "" && m.Image == nil {
-		// Tried for every module that it can be compared with: it may be a library, and may have
-		// been renamed.
-		if m.BuildID != nil || m.End > m.Base || f.namesExe(m) {
-			paths = append(paths, f.Exe)
-		}
+	// Exe may be a library, and may have been renamed: it is tried for each module that it can be compared with.
+	comparable := m.BuildID != nil || m.End > m.Base || f.namesExe(m)
+	if f.Exe != "" && m.Image == nil && comparable {
+		paths = append(paths, f.Exe)
 	}
 	if m.Foreign {
 		return paths
 	}
 
-	// The path of a module is that on the machine of the crash.
 	if filepath.IsAbs(m.Path) {
 		paths = append(paths, filepath.Join(f.Sysroot, m.Path))
 	}
@@ -275,19 +269,22 @@ func fits(file *elfx.File, size uint64) bool {
 	return size == memory-first.Vaddr || size == pages(memory) || size == pages(mapped)
 }
 
+// sameBuildID returns an error if file does not have the build id of m. Breakpad's writer has a hash of the code in place
+// of a build id that a program lacks.
 func sameBuildID(file *elfx.File, m *walk.Module) error {
-	if id := file.BuildID(); !bytes.Equal(id, m.BuildID) {
-		if id == nil {
-			// Breakpad's writer has a hash of the code in place of a build id.
-			hash, err := file.Identifier()
-			if err == nil && bytes.Equal(hash, m.BuildID) {
-				return nil
-			}
-			return fmt.Errorf("%w: none, not %x", elfx.ErrOtherBuildID, m.BuildID)
-		}
+	id := file.BuildID()
+	if bytes.Equal(id, m.BuildID) {
+		return nil
+	}
+	if id != nil {
 		return fmt.Errorf("%w: %x, not %x", elfx.ErrOtherBuildID, id, m.BuildID)
 	}
-	return nil
+
+	hash, err := file.Identifier()
+	if err == nil && bytes.Equal(hash, m.BuildID) {
+		return nil
+	}
+	return fmt.Errorf("%w: none, not %x", elfx.ErrOtherBuildID, m.BuildID)
 }
 
 // pathless cuts the path off an error of opening or reading a file.
