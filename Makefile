@@ -88,7 +88,7 @@ fix-check: ## go fix finds nothing to modernize
 # Packages that read bytes, and what is made of them: where the size of int or the order
 # of bytes could matter. Left out are tests that run programs or take long under qemu.
 ELSEWHERE = ./cfi ./sframe ./emit ./elfx/... ./internal/wire ./internal/inflate ./internal/demangle ./limits \
-	./dump/gosym ./dump/store ./dump/internal/... ./check/lint ./check/diff ./walk/corefile ./walk/minidump ./walk/internal/...
+	./dump/store ./dump/internal/... ./check/lint ./check/diff ./walk/corefile ./walk/minidump ./walk/internal/...
 
 test-386: ## tests as a 32-bit program (needs an x86-64 processor)
 	GOARCH=386 CGO_ENABLED=0 $(GO) test -pgo=off $(ELSEWHERE)

@@ -38,7 +38,7 @@ import (
 	"strings"
 
 	"symkit/cfi"
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/frames"
 	"symkit/dump/internal/funcs"

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/dump/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/dump/internal/record"
@@ -81,7 +80,7 @@ type Call struct {
 	File  int    // of the call, an index of Module.Files
 	Line  int    // of the call, 0 if it is not known
 	// Ranges are the module-relative addresses of the inlined code, as in the INLINE record.
-	Ranges []dwarfx.Range
+	Ranges []elfx.Range
 }
 
 // Calls yields the inlined calls of f, outer before inner.
@@ -94,7 +93,7 @@ func (f Func) Calls() iter.Seq[Call] {
 			// Numbers of names and files become places in the order that is written.
 			call := Call{Depth: int(in.Depth), Name: m.Origins.Texts[m.Origins.Place[in.Origin]], File: int(m.Files.Place[in.CallFile]), Line: int(in.CallLine)}
 			for _, r := range f.record.Calls.Ranges[in.Ranges.From:in.Ranges.To] {
-				call.Ranges = append(call.Ranges, dwarfx.Range{Lo: r.Lo - m.Load, Hi: r.Hi - m.Load})
+				call.Ranges = append(call.Ranges, elfx.Range{Lo: r.Lo - m.Load, Hi: r.Hi - m.Load})
 			}
 
 			if !yield(call) {
@@ -124,7 +123,7 @@ func (m *Module) Publics() iter.Seq[emit.Public] {
 
 // SignalFrames returns the module-relative ranges of code whose frames the kernel makes when it
 // delivers a signal; no call makes these frames.
-func (m *Module) SignalFrames() []dwarfx.Range { return m.records.Signals }
+func (m *Module) SignalFrames() []elfx.Range { return m.records.Signals }
 
 // IsEmpty reports whether the module has no function, symbol or unwind rule.
 func (m *Module) IsEmpty() bool { return m.Stats.Funcs+m.Stats.Publics+m.Stats.FDEs == 0 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/emit"
 )

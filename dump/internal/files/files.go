@@ -14,7 +14,7 @@ import (
 	"slices"
 	"sync"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
 	"symkit/emit"

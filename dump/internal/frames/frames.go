@@ -14,7 +14,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
 	"symkit/internal/bounds"

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/symbols"
 )
 

@@ -10,9 +10,9 @@ import (
 	"math"
 	"slices"
 
-	"symkit/dump/dwarfx"
-	"symkit/dump/gosym"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
+	"symkit/dump/internal/gosym"
 	"symkit/dump/internal/inlines"
 	"symkit/dump/internal/load"
 	"symkit/dump/internal/losses"

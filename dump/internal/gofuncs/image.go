@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"symkit/dump/dwarfx"
-	"symkit/dump/gosym"
+	"symkit/dump/internal/dwarfx"
+	"symkit/dump/internal/gosym"
 	"symkit/elfx"
 )
 

@@ -9,7 +9,7 @@ package inlines
 import (
 	"math"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"

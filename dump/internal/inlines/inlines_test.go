@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
 	"symkit/limits"

@@ -1,7 +1,7 @@
 package inlines
 
 import (
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/limits"
 )
 

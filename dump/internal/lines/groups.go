@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/load"
 	"symkit/internal/wire"
 	"symkit/limits"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/internal/bounds"
 	"symkit/internal/par"

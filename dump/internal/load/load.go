@@ -17,7 +17,7 @@ import (
 	"context"
 	"errors"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/elfx"

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/elfx"

@@ -2,7 +2,7 @@ package load
 
 import (
 	"debug/elf"
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/internal/par"
 )

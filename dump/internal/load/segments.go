@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/internal/mem"
 )

@@ -19,7 +19,7 @@ package naming
 import (
 	"bytes"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/limits"
 )
 

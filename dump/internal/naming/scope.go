@@ -4,7 +4,7 @@ import (
 	"debug/dwarf"
 	"strings"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
 )
 

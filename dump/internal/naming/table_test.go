@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/limits"
 )
 

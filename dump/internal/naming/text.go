@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/emit"
 	"symkit/internal/demangle"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
 	"symkit/limits"
 )

@@ -4,7 +4,7 @@
 package record
 
 import (
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/inlines"
 	"symkit/dump/internal/naming"

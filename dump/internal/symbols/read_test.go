@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/test/mutant"
 )

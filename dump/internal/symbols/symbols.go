@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sort"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/record"
 	"symkit/emit"
 )

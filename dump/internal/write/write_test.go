@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"symkit/dump/dwarfx"
+	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/naming"
 	"symkit/dump/internal/record"

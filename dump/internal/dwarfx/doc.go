@@ -22,8 +22,8 @@
 //		}
 //	}
 //
-// Part of the package serves package dump's pipeline: ReadUnits and Drop let units be read
-// while .debug_info is still being inflated, and released before the end.
+// ReadUnits and Drop let units be read while .debug_info is still being inflated, and released
+// before the end.
 //
 // Addresses are virtual addresses of the file. Positions of DIEs (Ref) and of
 // strings (Str) are section offsets. Errors are *located.Error with the section and the
