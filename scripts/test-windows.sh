@@ -13,4 +13,4 @@ GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go test -pgo=off -exec "$(command -v win
 	./cfi ./sframe ./emit ./limits ./located ./check/diff ./check/lint ./check/report ./check/internal/... \
 	./dump/internal/{files,frames,inlines,lines,naming,symbols,unwind,write} \
 	./internal/{bounds,command,demangle,disasm,filename,inflate,mutant,page,par,printable,wire,worker} \
-	./walk ./walk/internal/... ./walk/microdump ./walk/minidump/... ./walk/report
+	./walk ./walk/internal/... ./walk/microdump ./walk/minidump/... ./walk/report ./walk/peers/...

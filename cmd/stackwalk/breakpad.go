@@ -12,7 +12,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/usage"
 	"symkit/walk"
-	"symkit/walk/report"
+	"symkit/walk/peers"
 )
 
 // breakpadCommand is the command line of one of Breakpad's programs.
@@ -89,7 +89,7 @@ func (b breakpadCommand) letters() string {
 // breakpadFlags is the command line of Breakpad's programs.
 type breakpadFlags struct {
 	help, machine bool
-	report.BreakpadOptions
+	peers.BreakpadOptions
 	args []string // the dump and the symbol stores
 }
 
@@ -137,12 +137,12 @@ func (f *breakpadFlags) run(ctx context.Context, stdout io.Writer, messages *com
 	c.Symbols = existing(f.args[1:], func(path string) { command.Line(messages, "stackwalk: warning: %s: no such file or directory", path) })
 	c.outputs = []written{{"", func(out io.Writer, r *walk.Result) error {
 		if f.machine {
-			return report.Machine(out, r)
+			return peers.Machine(out, r)
 		}
-		if f.Thread >= report.BreakpadThreads(r.Process) {
-			command.Line(messages, "stackwalk: error: -t %d: there are %d threads", f.Thread, report.BreakpadThreads(r.Process))
+		if f.Thread >= peers.BreakpadThreads(r.Process) {
+			command.Line(messages, "stackwalk: error: -t %d: there are %d threads", f.Thread, peers.BreakpadThreads(r.Process))
 		}
-		return report.Breakpad(out, r, f.BreakpadOptions)
+		return peers.Breakpad(out, r, f.BreakpadOptions)
 	}}}
 
 	code, err := c.walk(ctx)
@@ -159,7 +159,7 @@ func (f *breakpadFlags) run(ctx context.Context, stdout io.Writer, messages *com
 // parseBreakpad parses arguments as getopt does: letters are the flags, with a colon after
 // those that take a value.
 func parseBreakpad(args []string, letters string) (*breakpadFlags, error) {
-	f := &breakpadFlags{BreakpadOptions: report.BreakpadOptions{Thread: -1}}
+	f := &breakpadFlags{BreakpadOptions: peers.BreakpadOptions{Thread: -1}}
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]

@@ -19,7 +19,8 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/minidump"
-	"symkit/walk/minidump/rawdump"
+	"symkit/walk/peers"
+	"symkit/walk/peers/rawdump"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
@@ -116,7 +117,7 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 	if err := report.JSON(&out, res); err != nil || len(out.Bytes()) < 1<<22 && !json.Valid(out.Bytes()) {
 		t.Errorf("no JSON: %v", err)
 	}
-	if err := report.Machine(io.Discard, res); err != nil {
+	if err := peers.Machine(io.Discard, res); err != nil {
 		t.Error(err)
 	}
 	if err := report.Text(io.Discard, res, report.TextOptions{Contents: true}); err != nil {
@@ -124,14 +125,14 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 	}
 
 	// The reports of other programs.
-	for _, opt := range []report.BreakpadOptions{{Thread: -1, Contents: true}, {Thread: -1, Pointers: true}, {Thread: 1, Brief: true}} {
-		if err := report.Breakpad(io.Discard, res, opt); err != nil {
+	for _, opt := range []peers.BreakpadOptions{{Thread: -1, Contents: true}, {Thread: -1, Pointers: true}, {Thread: 1, Brief: true}} {
+		if err := peers.Breakpad(io.Discard, res, opt); err != nil {
 			t.Error(err)
 		}
 	}
 	out.Reset()
 	unimplemented, unknown := unread(data)
-	if err := report.RustMinidump(&out, res, report.RustMinidumpOptions{Unimplemented: unimplemented, Unknown: unknown}); err != nil {
+	if err := peers.RustMinidump(&out, res, peers.RustMinidumpOptions{Unimplemented: unimplemented, Unknown: unknown}); err != nil {
 		t.Error(err)
 	}
 	if err := testfile.Unprintable(out.Bytes()); err != nil {

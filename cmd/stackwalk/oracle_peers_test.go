@@ -151,7 +151,7 @@ func TestOraclePeerRustText(t *testing.T) {
 func TestOraclePeerDump(t *testing.T) {
 	program := peer(t, "minidump-stackwalk")
 	paths, _ := peerDumps(t, false)
-	own, err := filepath.Glob("../../walk/minidump/rawdump/testdata/*.dmp")
+	own, err := filepath.Glob("../../walk/peers/rawdump/testdata/*.dmp")
 	if err != nil || len(own) < 9 {
 		t.Fatal(own, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/walk/minidump"
-	"symkit/walk/minidump/rawdump"
+	"symkit/walk/peers/rawdump"
 )
 
 // rawDump writes the streams of the minidump.

@@ -20,6 +20,7 @@ import (
 	"symkit/internal/smallfile"
 	"symkit/internal/usage"
 	"symkit/walk"
+	"symkit/walk/peers"
 	"symkit/walk/report"
 )
 
@@ -238,7 +239,7 @@ func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, err
 	}
 	people := func(out io.Writer, r *walk.Result) error {
 		unimplemented, unknown := unreadStreams(f.Minidump)
-		return report.RustMinidump(out, r, report.RustMinidumpOptions{Brief: f.Brief, Arguments: f.FunctionArgs || f.Features == "unstable-all", Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
+		return peers.RustMinidump(out, r, peers.RustMinidumpOptions{Brief: f.Brief, Arguments: f.FunctionArgs || f.Features == "unstable-all", Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
 	}
 	programs := func(out io.Writer, r *walk.Result) error {
 		facts := &r.Process.Facts

@@ -26,6 +26,7 @@ import (
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
+	"symkit/walk/peers"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
@@ -337,7 +338,7 @@ func (c *cli) printer(dump string) func(io.Writer, *walk.Result) error {
 		case "json":
 			err = report.JSON(w, res)
 		case "machine":
-			err = report.Machine(w, res)
+			err = peers.Machine(w, res)
 		case "html":
 			err = report.HTML(w, res, report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: remote.Name(dump)})
 		default:

@@ -15,7 +15,7 @@ import (
 	"symkit/test/mutant"
 	"symkit/test/testfile"
 	"symkit/walk"
-	"symkit/walk/report"
+	"symkit/walk/peers"
 )
 
 // TestBomb: threads by the thousand that share one stack, which is a long chain
@@ -44,7 +44,7 @@ func TestBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Machine(io.Discard, res); err != nil {
+	if err := peers.Machine(io.Discard, res); err != nil {
 		t.Error(err)
 	}
 	memory, n := mapped()-before, len(res.Stacks[threads-1].Frames)

@@ -11,6 +11,7 @@ import (
 	"symkit/internal/page"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // The page of a crash is made from the objects of the JSON document, so that both show the
@@ -133,8 +134,8 @@ const (
 )
 
 func newPageBuilder(r *walk.Result, opt PageOptions) *pageBuilder {
-	return &pageBuilder{r: r, opt: opt, number: numbers(r.Process), budget: maxPageBytes, detail: maxPageDetails,
-		json: &jsonWriter{r: r, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}}
+	return &pageBuilder{r: r, opt: opt, number: shown.Numbers(r.Process), budget: maxPageBytes, detail: maxPageDetails,
+		json: &jsonWriter{r: r, unloaded: shown.NewUnloaded(r.Process.Facts.Unloaded)}}
 }
 
 // crash returns the values of the page.

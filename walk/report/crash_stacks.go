@@ -7,6 +7,7 @@ import (
 	"symkit/internal/page"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // groupView is one or more threads whose stacks are equal.
@@ -105,7 +106,7 @@ func equalStacks(r *walk.Result) (groups [][]*walk.Stack) {
 	index := map[string]int{}
 	var key strings.Builder
 	crashed := r.Crashed()
-	for _, s := range ordered(r) {
+	for _, s := range shown.Ordered(r) {
 		if crashed >= 0 && s == &r.Stacks[crashed] {
 			continue
 		}

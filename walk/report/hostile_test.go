@@ -25,21 +25,6 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%.20q: no JSON: %v", name, err)
 		}
 		out.Reset()
-		if err := Machine(&out, res); err != nil {
-			t.Fatal(err)
-		}
-		frames := 0
-		for line := range strings.Lines(out.String()) {
-			if strings.HasPrefix(line, "0|") {
-				if frames++; strings.Count(line, "|") != 6 {
-					t.Errorf("%.20q: fields of %.60q", name, line)
-				}
-			}
-		}
-		if frames != 2 {
-			t.Errorf("%.20q: %d frames in the machine's format", name, frames)
-		}
-		out.Reset()
 		if err := Text(&out, res, TextOptions{}); err != nil {
 			t.Fatal(err)
 		}

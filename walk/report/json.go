@@ -12,6 +12,7 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // JSON writes a result in the schema of rust-minidump
@@ -52,7 +53,7 @@ func RustMinidumpJSON(out io.Writer, r *walk.Result, opt JSONOptions) error {
 
 // writeJSON writes a result, with opt as rust-minidump does.
 func writeJSON(out io.Writer, r *walk.Result, opt *JSONOptions) error {
-	w := &jsonWriter{Writer: bufio.NewWriterSize(&printable.JSONWriter{W: out}, 1<<16), r: r, peer: opt, unloaded: newUnloadedIndex(r.Process.Facts.Unloaded)}
+	w := &jsonWriter{Writer: bufio.NewWriterSize(&printable.JSONWriter{W: out}, 1<<16), r: r, peer: opt, unloaded: shown.NewUnloaded(r.Process.Facts.Unloaded)}
 	w.open(w.report())
 	// Frames are written one by one, so that memory does not depend on their number.
 	w.WriteString(`,"threads":[`)
@@ -83,7 +84,7 @@ type jsonWriter struct {
 	*bufio.Writer
 	r        *walk.Result
 	peer     *JSONOptions // not nil: as rust-minidump writes
-	unloaded *unloadedIndex
+	unloaded *shown.Unloaded
 	buf      bytes.Buffer
 	err      error // of encoding
 }
@@ -167,7 +168,7 @@ func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 		name := f.Module.File()
 		j.Module, j.ModuleOffset = &name, w.optional(at-f.Module.Base)
 	} else {
-		for _, u := range w.unloaded.at(at) {
+		for _, u := range w.unloaded.At(at) {
 			j.Unloaded = append(j.Unloaded, w.offsets(u))
 		}
 	}
@@ -184,9 +185,9 @@ func (w *jsonWriter) frame(f *walk.Frame, i int) jsonFrame {
 	return j
 }
 
-func (w *jsonWriter) offsets(u unloadedAt) jsonUnloadedAt {
-	out := jsonUnloadedAt{Module: u.name}
-	for _, off := range u.offsets {
+func (w *jsonWriter) offsets(u shown.UnloadedAt) jsonUnloadedAt {
+	out := jsonUnloadedAt{Module: u.Name}
+	for _, off := range u.Offsets {
 		out.Offsets = append(out.Offsets, w.hex(off))
 	}
 	return out
@@ -196,7 +197,7 @@ func (w *jsonWriter) offsets(u unloadedAt) jsonUnloadedAt {
 func (w *jsonWriter) report() *jsonReport {
 	r, p := w.r, w.r.Process
 	j := &jsonReport{Status: "OK", Crash: w.crash(), Count: len(r.Stacks), Modules: []jsonModule{}, Unloaded: []jsonUnloaded{},
-		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: schemaCPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
+		System: jsonSystem{OS: p.OS, Version: optional(p.OSVersion), Arch: shown.CPU(p.CPU), Info: optional(p.Facts.CPUInfo), Microcode: optional(p.Facts.Microcode)},
 	}
 	if w.peer == nil {
 		j.Extension = &jsonProcess{Version: 1, Name: p.Name, Args: p.Args, Signal: p.Crash.Signal, Code: p.Crash.Code, Sender: p.Crash.Sender,
@@ -256,19 +257,19 @@ func (w *jsonWriter) crash() jsonCrash {
 	}
 
 	// The crashing instruction may correct the address.
-	f := newFault(p)
-	switch value := w.optional(f.value); f.adjusted {
+	f := shown.NewFault(p)
+	switch value := w.optional(f.Value); f.Adjusted {
 	case "non-canonical":
-		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Address: value}
+		c.Adjusted = &jsonAdjusted{Kind: f.Adjusted, Address: value}
 	case "null-pointer":
-		c.Adjusted = &jsonAdjusted{Kind: f.adjusted, Offset: value}
+		c.Adjusted = &jsonAdjusted{Kind: f.Adjusted, Offset: value}
 	}
 
-	if f.known {
+	if f.Known {
 		// An empty list differs from null: there were no accesses.
 		accesses := []jsonAccess{}
-		for _, a := range f.effect.Accesses {
-			j := jsonAccess{Address: w.hex(a.Addr), Guard: guardPage(p, a.Addr), Kind: a.Kind}
+		for _, a := range f.Effect.Accesses {
+			j := jsonAccess{Address: w.hex(a.Addr), Guard: shown.GuardPage(p, a.Addr), Kind: a.Kind}
 			if a.Size > 0 {
 				j.Size = &a.Size
 			}
@@ -278,24 +279,24 @@ func (w *jsonWriter) crash() jsonCrash {
 	}
 
 	if w.peer == nil || p.CPU == "x86_64" {
-		c.Instruction = optional(f.instruction)
+		c.Instruction = optional(f.Instruction)
 	}
 	if p.Crash.Crashed() {
-		c.Inconsistencies = f.inconsistencies()
+		c.Inconsistencies = f.Inconsistencies()
 		c.BitFlips = w.bitFlips(f)
 	}
-	if f.effect.Jumps {
-		c.Update = &jsonUpdate{w.hex(f.effect.Target.Addr), guardPage(p, f.effect.Target.Addr)}
+	if f.Effect.Jumps {
+		c.Update = &jsonUpdate{w.hex(f.Effect.Target.Addr), shown.GuardPage(p, f.Effect.Target.Addr)}
 	}
 	return c
 }
 
-func (w *jsonWriter) bitFlips(f *fault) (out []jsonBitFlip) {
+func (w *jsonWriter) bitFlips(f *shown.Fault) (out []jsonBitFlip) {
 	if w.r.Process.Crashed < 0 {
 		return nil
 	}
-	for _, b := range f.bitFlips() {
-		out = append(out, jsonBitFlip{w.hex(b.addr), optional(b.register), b.jsonFlipDetail, float64(b.confidence)})
+	for _, b := range f.BitFlips() {
+		out = append(out, jsonBitFlip{w.hex(b.Addr), optional(b.Register), b.FlipDetail, float64(b.Confidence)})
 	}
 	return out
 }

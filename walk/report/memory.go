@@ -1,11 +1,10 @@
 package report
 
 import (
-	"fmt"
-
 	"symkit/internal/printable"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // stackContents prints the memory from a frame's stack pointer to its caller's, and the
@@ -25,7 +24,7 @@ func (w *textWriter) stackContents(f, caller *walk.Frame) {
 	w.printf("     stack:\n")
 	for at := f.SP; at < end; at += perRow {
 		w.printf("      %0*x ", digits, at)
-		hex, text := hexRow(w.r.Process.Memory, at, min(perRow, end-at))
+		hex, text := shown.HexRow(w.r.Process.Memory, at, min(perRow, end-at))
 		w.printf("%-*s  %s\n", 3*perRow, hex, text)
 	}
 
@@ -58,23 +57,4 @@ func (w *textWriter) frameRegisters(f *walk.Frame) {
 		w.printf(" %5s 0x%0*x", reg.Name, digits, reg.Value)
 	}
 	w.printf("\n")
-}
-
-// hexRow returns n bytes of memory in hexadecimal, each after a space, and as text. Bytes
-// that the dump lacks are spaces.
-func hexRow(m walk.Memory, at, n uint64) (hex, text []byte) {
-	for i := range n {
-		b := m.Bytes(at+i, 1)
-		switch {
-		case b == nil:
-			hex, text = append(hex, "   "...), append(text, ' ')
-			continue
-		case b[0] >= ' ' && b[0] < 0x7f:
-			text = append(text, b[0])
-		default:
-			text = append(text, '.')
-		}
-		hex = fmt.Appendf(hex, " %02x", b[0])
-	}
-	return hex, text
 }

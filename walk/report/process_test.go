@@ -21,8 +21,6 @@ func (m memoryMap) Bytes(addr, n uint64) []byte {
 	return nil
 }
 
-const insnPC = 0x1000
-
 // fixed supplies the same symbols for every module.
 type fixed string
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // The objects of rust-minidump's schema, and symkit's own within them.
@@ -51,18 +52,10 @@ type jsonAdjusted struct {
 }
 
 type jsonBitFlip struct {
-	Address    string         `json:"address"`
-	Register   *string        `json:"source_register"`
-	Details    jsonFlipDetail `json:"details"`
-	Confidence float64        `json:"confidence"`
-}
-
-type jsonFlipDetail struct {
-	NonCanonical bool   `json:"was_non_canonical"`
-	Null         bool   `json:"is_null"`
-	Low          bool   `json:"was_low"`
-	Nearby       uint32 `json:"nearby_registers"` // that point near the address
-	Poison       bool   `json:"poison_registers"`
+	Address    string           `json:"address"`
+	Register   *string          `json:"source_register"`
+	Details    shown.FlipDetail `json:"details"`
+	Confidence float64          `json:"confidence"`
 }
 
 type jsonAccess struct {
@@ -317,14 +310,6 @@ func dictionary(all []walk.Annotation) map[string]string {
 		out[a.Name] = a.Value
 	}
 	return out
-}
-
-// schemaCPU is the schema's name of a CPU.
-func schemaCPU(cpu string) string {
-	if cpu == "x86_64" {
-		return "amd64"
-	}
-	return cpu
 }
 
 // schemaTrust returns the schema's word for a trust. A trust without a word there has

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 	"symkit/walk/signature"
 )
 
@@ -27,7 +28,7 @@ func Sign(r *walk.Result, lists *signature.Lists, annotations *signature.Annotat
 
 	// Signatures are made of the thread that crashed, or of the first.
 	c.Threads = make([]signature.Thread, len(r.Stacks))
-	unloaded := newUnloadedIndex(p.Facts.Unloaded)
+	unloaded := shown.NewUnloaded(p.Facts.Unloaded)
 	for i := range r.Stacks {
 		if i == 0 || i == c.Crashed {
 			c.Threads[i] = signedThread(&r.Stacks[i], unloaded)
@@ -37,7 +38,7 @@ func Sign(r *walk.Result, lists *signature.Lists, annotations *signature.Annotat
 }
 
 // signedThread returns the first frames of a stack with the texts that JSON has.
-func signedThread(s *walk.Stack, unloaded *unloadedIndex) signature.Thread {
+func signedThread(s *walk.Stack, unloaded *shown.Unloaded) signature.Thread {
 	t := signature.Thread{LastError: s.Thread.LastError}
 	for i := range s.Frames[:min(len(s.Frames), signedFrames)] {
 		f := &s.Frames[i]
@@ -46,8 +47,8 @@ func signedThread(s *walk.Stack, unloaded *unloadedIndex) signature.Thread {
 		if f.Module != nil {
 			out.Module = valid(f.Module.File())
 		} else {
-			for _, u := range unloaded.at(f.Lookup()) {
-				out.Unloaded = append(out.Unloaded, valid(u.name))
+			for _, u := range unloaded.At(f.Lookup()) {
+				out.Unloaded = append(out.Unloaded, valid(u.Name))
 			}
 		}
 		for _, in := range place.Inlines {

@@ -9,6 +9,7 @@ import (
 	"symkit/internal/printable"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // TextOptions selects the parts of the text.
@@ -24,9 +25,9 @@ type TextOptions struct {
 // lines are those of the call, which is before the return address. Characters that control
 // a terminal are written as \xNN.
 func Text(out io.Writer, r *walk.Result, opt TextOptions) error {
-	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: numbers(r.Process), prefix: map[*walk.Module]string{}}
+	w := &textWriter{Writer: bufio.NewWriter(&printable.Writer{W: out}), r: r, opt: opt, number: shown.Numbers(r.Process), prefix: map[*walk.Module]string{}}
 	w.process()
-	for _, s := range ordered(r) {
+	for _, s := range shown.Ordered(r) {
 		w.stack(s)
 	}
 	if !opt.Brief {

@@ -54,17 +54,11 @@ func TestGeneratedNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var text, machine strings.Builder
+	var text strings.Builder
 	if err := Text(&text, res, TextOptions{Brief: true}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "  0  first + 0x4\n  1  clone + 0x7\n  2  app!middle + 0x4f\n"; !strings.Contains(text.String(), want) {
 		t.Errorf("%s, want\n%s", text.String(), want)
-	}
-	if err := Machine(&machine, res); err != nil {
-		t.Fatal(err)
-	}
-	if want := "0|0||first|||0x4\n0|1||clone|||0x8\n0|2|app|middle|||0x50\n"; !strings.Contains(machine.String(), want) {
-		t.Errorf("%s, want\n%s", machine.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package shown
 
 import (
 	"encoding/hex"
@@ -47,10 +47,10 @@ func TestBitFlips(t *testing.T) {
 		{"a write to where one may write", crashAt(t, "x86_64", "", walk.Crash{Reason: "EXCEPTION_ACCESS_VIOLATION_WRITE", Address: 0x80400}, nil, heap), "0x80000 0.25"},
 		{"code in what is none", crashAt(t, "x86_64", "", walk.Crash{Reason: "EXCEPTION_ACCESS_VIOLATION_EXEC", Address: 0x80400}, nil, heap), ""},
 	} {
-		f := newFault(c.p)
+		f := NewFault(c.p)
 		var all []string
-		for _, b := range f.bitFlips() {
-			s := fmt.Sprintf("%s %#x", b.register, b.addr)
+		for _, b := range f.BitFlips() {
+			s := fmt.Sprintf("%s %#x", b.Register, b.Addr)
 			if b.Null {
 				s += " null"
 			}
@@ -66,7 +66,7 @@ func TestBitFlips(t *testing.T) {
 			if b.Poison {
 				s += " poison"
 			}
-			all = append(all, strings.TrimSpace(s+fmt.Sprintf(" %v", b.confidence)))
+			all = append(all, strings.TrimSpace(s+fmt.Sprintf(" %v", b.Confidence)))
 		}
 		if got := strings.Join(all, ", "); got != c.want {
 			t.Errorf("%s: %s; want %s", c.name, got, c.want)
@@ -106,8 +106,8 @@ func TestInconsistencies(t *testing.T) {
 		{"no access at all", "90", walk.Crash{Reason: "EXCEPTION_STACK_OVERFLOW"}, 0, "[crashing_access_not_found_in_memory_accesses]"},
 	} {
 		p := crashAt(t, "x86_64", c.code, c.crash, map[cfi.Reg]uint64{0: c.rax, 7: 0x100}, page)
-		f := newFault(p)
-		if got := fmt.Sprint(f.inconsistencies()); got != c.want {
+		f := NewFault(p)
+		if got := fmt.Sprint(f.Inconsistencies()); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package shown
 
 import (
 	"encoding/hex"
@@ -35,8 +35,8 @@ func TestFault(t *testing.T) {
 		r.PC = insnPC
 		r.Set(0, c.rax)
 		r.Set(7, 0x100)
-		f := newFault(p)
-		if got := fmt.Sprintf("%s %x", f.adjusted, f.value); got != c.want {
+		f := NewFault(p)
+		if got := fmt.Sprintf("%s %x", f.Adjusted, f.Value); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestGuardPage(t *testing.T) {
 	p := &walk.Process{Mappings: []walk.Mapping{{Begin: 0x1000, End: 0x2000}, {Begin: 0x2000, End: 0x3000, Read: true},
 		{Begin: 0x4000, End: 0x5000}, {Begin: 0x6000, End: 0x60000}, {Begin: 0x60000, End: 0x61000, Read: true, Write: true}}}
 	for addr, want := range map[uint64]bool{0x1000: true, 0x1fff: true, 0x2000: false, 0x3000: false, 0x4000: false, 0x7000: false} {
-		if got := guardPage(p, addr); got != want {
+		if got := GuardPage(p, addr); got != want {
 			t.Errorf("%#x: %v", addr, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bufio"
@@ -21,9 +21,6 @@ func (w *peerText) failed() bool {
 	_, err := w.Write(nil)
 	return err != nil
 }
-
-// base returns the part of a path after the last slash or backslash.
-func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // peerRegisters are the registers of a frame that both tools show, in their order, by
 // CPU. After = is the name that the register has here.

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // BreakpadOptions selects the parts of the report.
@@ -27,12 +28,12 @@ type BreakpadOptions struct {
 }
 
 // BreakpadThreads returns the number of threads that Breakpad's text numbers.
-func BreakpadThreads(p *walk.Process) int { return len(numbers(p)) }
+func BreakpadThreads(p *walk.Process) int { return len(shown.Numbers(p)) }
 
 // Breakpad writes a result as Breakpad's minidump_stackwalk does for people. The walk needs
 // the options Registers and, for Contents and Pointers, Contents.
 func Breakpad(out io.Writer, r *walk.Result, opt BreakpadOptions) error {
-	w := &breakpadWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, numbers(r.Process), nil}
+	w := &breakpadWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, shown.Numbers(r.Process), nil}
 	if opt.Brief {
 		w.brief()
 		return w.Flush()
@@ -96,7 +97,7 @@ func (w *breakpadWriter) head() {
 	if version == "" {
 		version = p.OSVersion
 	}
-	w.printf("Operating system: %s\n                  %s\nCPU: %s\n", p.OS, printable.String(version), schemaCPU(p.CPU))
+	w.printf("Operating system: %s\n                  %s\nCPU: %s\n", p.OS, printable.String(version), shown.CPU(p.CPU))
 	if f.CPUInfo != "" {
 		w.printf("     %s\n", printable.String(f.CPUInfo))
 	}
@@ -177,7 +178,7 @@ func (w *breakpadWriter) header(n int, f *walk.Frame, pc uint64, fn, file string
 	case file == "":
 		w.printf("!%s + 0x%x", printable.String(fn), pc-f.Place.FuncAddr)
 	default:
-		w.printf("!%s [%s : %d + 0x%x]", printable.String(fn), printable.String(base(file)), line, pc-f.Place.LineAddr)
+		w.printf("!%s [%s : %d + 0x%x]", printable.String(fn), printable.String(walk.BaseName(file)), line, pc-f.Place.LineAddr)
 	}
 }
 
@@ -273,14 +274,14 @@ func (w *breakpadWriter) contents(f, caller *walk.Frame) {
 		p := &f.Pointers[i]
 		digits := int(2 * word)
 		w.printf("     *(0x%0*x) = 0x%0*x <%s> [%s : %d + 0x%x]\n", digits, p.Addr, digits, p.Value, printable.String(p.Place.Func),
-			printable.String(base(p.Place.File)), p.Place.Line, p.Value-p.Place.LineAddr)
+			printable.String(walk.BaseName(p.Place.File)), p.Place.Line, p.Value-p.Place.LineAddr)
 	}
 	w.printf("\n")
 }
 
 // row prints n bytes of memory in hexadecimal and as text.
 func (w *breakpadWriter) row(at, n uint64) {
-	hex, text := hexRow(w.r.Process.Memory, at, n)
+	hex, text := shown.HexRow(w.r.Process.Memory, at, n)
 	w.printf("%s  %s", hex, text)
 }
 
@@ -339,7 +340,7 @@ func (w *breakpadWriter) pointers(s *walk.Stack) {
 			if len(place.Inlines) > 0 {
 				file, line = place.Inlines[0].File, place.Inlines[0].Line
 			}
-			w.printf(" %s [%s : %d + 0x%x]", printable.String(place.Func), printable.String(base(file)), line, v-place.LineAddr)
+			w.printf(" %s [%s : %d + 0x%x]", printable.String(place.Func), printable.String(walk.BaseName(file)), line, v-place.LineAddr)
 		case v >= begin && v < end:
 			w.printf(" -- stack_address")
 			if before := chain[at]; before != 0 {
@@ -396,7 +397,7 @@ func (w *breakpadWriter) modules() {
 			what = "Corrupt"
 		}
 		if what != "" {
-			w.printf("  (WARNING: %s symbols, %s)", what, printable.String(fmt.Sprintf("%s, %s", base(id[0]), id[1])))
+			w.printf("  (WARNING: %s symbols, %s)", what, printable.String(fmt.Sprintf("%s, %s", walk.BaseName(id[0]), id[1])))
 		}
 		w.printf("\n")
 	}

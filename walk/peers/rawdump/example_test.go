@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"symkit/walk/minidump/rawdump"
+	"symkit/walk/peers/rawdump"
 )
 
 func ExampleWrite() {

@@ -1,4 +1,4 @@
-package report
+package shown
 
 import (
 	"slices"
@@ -11,26 +11,26 @@ import (
 	"symkit/walk/internal/x86"
 )
 
-// fault describes a crash by the crashing instruction and the registers.
-type fault struct {
+// Fault describes a crash by the crashing instruction and the registers.
+type Fault struct {
 	p *walk.Process
-	// instruction has the spelling of rust-minidump; empty: unknown.
-	instruction string
-	effect      x86.Effect
-	known       bool // effect is known
-	// adjusted is the address that the crash was about: "non-canonical", the address that was
+	// Instruction has the spelling of rust-minidump; empty: unknown.
+	Instruction string
+	Effect      x86.Effect
+	Known       bool // Effect is known
+	// Adjusted is the address that the crash was about: "non-canonical", the address that was
 	// accessed; "null-pointer", the offset from a null pointer.
-	adjusted string
-	value    uint64
+	Adjusted string
+	Value    uint64
 
 	registers []walk.NamedRegister // that addresses are counted from
 	precise   bool                 // all that the instruction accesses is known
 }
 
-// newFault decodes the crashing instruction of x86 CPUs, and finds the effect of the
+// NewFault decodes the crashing instruction of x86 CPUs, and finds the effect of the
 // instruction on 64-bit CPUs.
-func newFault(p *walk.Process) *fault {
-	f := &fault{p: p}
+func NewFault(p *walk.Process) *Fault {
+	f := &Fault{p: p}
 	if p.Crashed < 0 || !p.Crash.Crashed() || p.Threads[p.Crashed].NoRegs {
 		return f
 	}
@@ -46,15 +46,15 @@ func newFault(p *walk.Process) *fault {
 		return f
 	}
 	// Effects are known for 64-bit code alone.
-	f.instruction = in.Text()
+	f.Instruction = in.Text()
 	if mode == 64 {
 		effect, known := in.Effect(&x86.State{PC: r.PC, Reg: r.Get, Memory: p.Memory.Bytes})
 		if !known {
 			return f
 		}
-		f.effect, f.known = effect, true
-		f.precise = !slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool { return a.Kind == "" || a.Size == 0 })
-		f.registers = named(p, f.effect.Uses)
+		f.Effect, f.Known = effect, true
+		f.precise = !slices.ContainsFunc(f.Effect.Accesses, func(a x86.Access) bool { return a.Kind == "" || a.Size == 0 })
+		f.registers = named(p, f.Effect.Uses)
 		f.adjust()
 	}
 	return f
@@ -70,19 +70,19 @@ func codeBytes(p *walk.Process, pc uint64) (code []byte) {
 }
 
 // adjust corrects the address of the crash.
-func (f *fault) adjust() {
+func (f *Fault) adjust() {
 	// The target of a jump counts as an access, too.
-	all := f.effect.Accesses
-	if f.effect.Jumps {
-		all = append(all[:len(all):len(all)], f.effect.Target)
+	all := f.Effect.Accesses
+	if f.Effect.Jumps {
+		all = append(all[:len(all):len(all)], f.Effect.Target)
 	}
 
 	if i := slices.IndexFunc(all, func(a x86.Access) bool { return a.Null }); i >= 0 {
-		f.adjusted, f.value = "null-pointer", all[i].Addr
+		f.Adjusted, f.Value = "null-pointer", all[i].Addr
 		return
 	}
 	if i := slices.IndexFunc(all, func(a x86.Access) bool { return nonCanonical(a.Addr) }); i >= 0 && protectionFault(&f.p.Crash) {
-		f.adjusted, f.value = "non-canonical", all[i].Addr
+		f.Adjusted, f.Value = "non-canonical", all[i].Addr
 	}
 }
 
@@ -114,9 +114,9 @@ func protectionFault(c *walk.Crash) bool {
 // maxGuard bounds the size of a guard page.
 const maxGuard = 32 << 10
 
-// guardPage reports whether addr is in a small inaccessible mapping beside an
+// GuardPage reports whether addr is in a small inaccessible mapping beside an
 // accessible one, as a guard page after a stack or buffer is.
-func guardPage(p *walk.Process, addr uint64) bool {
+func GuardPage(p *walk.Process, addr uint64) bool {
 	m := p.MappingAt(addr)
 	if m == nil || accessible(m) || m.End-m.Begin >= maxGuard {
 		return false

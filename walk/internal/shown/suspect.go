@@ -1,4 +1,4 @@
-package report
+package shown
 
 import (
 	"slices"
@@ -7,15 +7,24 @@ import (
 	"symkit/walk/internal/x86"
 )
 
-// bitFlip is an address that the process may have meant, if one bit of memory or of a
+// BitFlip is an address that the process may have meant, if one bit of memory or of a
 // register was wrong. The confidence is computed as in rust-minidump, so that the
 // results can be compared.
-type bitFlip struct {
-	addr     uint64
-	register string // that had the wrong address; empty: the crash's own
+type BitFlip struct {
+	Addr     uint64
+	Register string // that had the wrong address; empty: the crash's own
 
-	jsonFlipDetail
-	confidence float32
+	FlipDetail
+	Confidence float32
+}
+
+// FlipDetail is what speaks for and against a flipped bit, with the keys of rust-minidump's schema.
+type FlipDetail struct {
+	NonCanonical bool   `json:"was_non_canonical"`
+	Null         bool   `json:"is_null"`
+	Low          bool   `json:"was_low"`
+	Nearby       uint32 `json:"nearby_registers"` // that point near the address
+	Poison       bool   `json:"poison_registers"`
 }
 
 // operation is the kind of an access: "read", "write", "execute"; empty: unknown.
@@ -37,13 +46,13 @@ func allows(m *walk.Mapping, operation string) bool {
 	return true
 }
 
-// bitFlips lists the addresses of mapped memory that differ in one bit from that
+// BitFlips lists the addresses of mapped memory that differ in one bit from that
 // of the crash, or from a register that its instruction uses. There are none on
 // 32-bit machines, where most addresses are mapped, and on arm64, where
 // instructions are not decoded.
-func (f *fault) bitFlips() (out []bitFlip) {
+func (f *Fault) BitFlips() (out []BitFlip) {
 	p := f.p
-	if !p.Crash.HasAddress || p.WordSize() != 8 || p.CPU == "arm64" || f.adjusted == "null-pointer" {
+	if !p.Crash.HasAddress || p.WordSize() != 8 || p.CPU == "arm64" || f.Adjusted == "null-pointer" {
 		return nil
 	}
 
@@ -51,15 +60,15 @@ func (f *fault) bitFlips() (out []bitFlip) {
 	// the bits that the CPU uses.
 	addr, first, last := p.Crash.Address, 0, 64
 	switch {
-	case f.adjusted == "non-canonical":
-		addr, first = f.value, 48
+	case f.Adjusted == "non-canonical":
+		addr, first = f.Value, 48
 	case p.CPU == "x86_64":
 		last = 48
 	}
 
 	// The access that crashed has the size.
 	size := uint64(0)
-	for _, a := range f.effect.Accesses {
+	for _, a := range f.Effect.Accesses {
 		if n := uint64(a.Size); p.Crash.Address-a.Addr < n {
 			addr, size = a.Addr, n
 			break
@@ -75,7 +84,7 @@ func (f *fault) bitFlips() (out []bitFlip) {
 }
 
 // flipsOf flips the bits from first to last of addr.
-func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint64) (out []bitFlip) {
+func (f *Fault) flipsOf(addr uint64, register string, first, last int, size uint64) (out []BitFlip) {
 	op := operation(&f.p.Crash)
 	if m := f.p.MappingAt(addr); m != nil && allows(m, op) {
 		return nil
@@ -86,8 +95,8 @@ func (f *fault) flipsOf(addr uint64, register string, first, last int, size uint
 	}
 
 	for i := first; i < last; i++ {
-		b := bitFlip{addr: addr ^ 1<<i, register: register, jsonFlipDetail: jsonFlipDetail{NonCanonical: first == 48}}
-		if m := f.p.MappingAt(b.addr); b.addr == 0 || m != nil && allows(m, op) {
+		b := BitFlip{Addr: addr ^ 1<<i, Register: register, FlipDetail: FlipDetail{NonCanonical: first == 48}}
+		if m := f.p.MappingAt(b.Addr); b.Addr == 0 || m != nil && allows(m, op) {
 			f.weigh(&b, addr)
 			out = append(out, b)
 		}
@@ -122,11 +131,11 @@ var poisons = []byte{0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b,
 const near = 4096
 
 // weigh computes the confidence that a bit was flipped.
-func (f *fault) weigh(b *bitFlip, original uint64) {
-	b.Null = b.addr == 0
+func (f *Fault) weigh(b *BitFlip, original uint64) {
+	b.Null = b.Addr == 0
 	b.Low = b.Null && original <= 2*near
 	for _, r := range f.p.Named(&f.p.Threads[f.p.Crashed].Regs) {
-		if b.addr > 2*near && (r.Value-b.addr <= near || b.addr-r.Value <= near) {
+		if b.Addr > 2*near && (r.Value-b.Addr <= near || b.Addr-r.Value <= near) {
 			b.Nearby++
 		}
 		if c := byte(r.Value); r.Value == uint64(c)*0x0101010101010101 && slices.Contains(poisons, c) {
@@ -149,34 +158,34 @@ func (f *fault) weigh(b *bitFlip, original uint64) {
 	if b.Nearby > 0 {
 		doubt *= 1 - [...]float32{0.50, 0.55, 0.60, 0.65}[min(b.Nearby, 4)-1]
 	}
-	b.confidence = 1 - doubt
+	b.Confidence = 1 - doubt
 	if b.Poison {
-		b.confidence *= 0.5
+		b.Confidence *= 0.5
 	}
 }
 
-// inconsistencies lists, in the schema's words, contradictions between the reason of
+// Inconsistencies lists, in the schema's words, contradictions between the reason of
 // the crash, its address and its instruction. They point to failing hardware or to a
 // dump that was tampered with.
-func (f *fault) inconsistencies() []string {
+func (f *Fault) Inconsistencies() []string {
 	p := f.p
 	out := []string{}
-	if !f.known {
+	if !f.Known {
 		return out
 	}
 
 	switch p.Crash.Reason {
 	case "SIGFPE / FPE_INTDIV", "EXCEPTION_INT_DIVIDE_BY_ZERO", "EXC_ARITHMETIC / EXC_I386_DIV":
-		if !f.effect.Division {
+		if !f.Effect.Division {
 			out = append(out, "int_div_by_zero_not_possible")
 		}
 	case "EXCEPTION_PRIV_INSTRUCTION", "STATUS_PRIVILEGED_INSTRUCTION":
-		if !f.effect.Privileged {
+		if !f.Effect.Privileged {
 			out = append(out, "priv_instruction_crash_without_priv_instruction")
 		}
 	case "EXCEPTION_ACCESS_VIOLATION_READ", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXCEPTION_ACCESS_VIOLATION_EXEC", "EXCEPTION_STACK_OVERFLOW":
 		if missing := f.accessMissing(); protectionFault(&p.Crash) && missing {
-			if f.adjusted != "non-canonical" && f.precise && !f.anyNonCanonical() {
+			if f.Adjusted != "non-canonical" && f.precise && !f.anyNonCanonical() {
 				out = append(out, "non_canonical_address_falsely_reported")
 			}
 			break
@@ -192,7 +201,7 @@ func (f *fault) inconsistencies() []string {
 
 // accessMissing reports whether all accesses of the instruction are known, and none
 // of them is the access that crashed.
-func (f *fault) accessMissing() bool {
+func (f *Fault) accessMissing() bool {
 	op, addr := operation(&f.p.Crash), f.p.Crash.Address
 	switch {
 	case op == "execute":
@@ -200,17 +209,17 @@ func (f *fault) accessMissing() bool {
 	case !f.precise:
 		return false
 	case op == "": // the stack overflowed
-		return len(f.effect.Accesses) == 0
+		return len(f.Effect.Accesses) == 0
 	}
 
-	return !slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool {
+	return !slices.ContainsFunc(f.Effect.Accesses, func(a x86.Access) bool {
 		return addr-a.Addr < uint64(a.Size) && (a.Kind == op || a.Kind == "readwrite")
 	})
 }
 
-func (f *fault) anyNonCanonical() bool {
-	return slices.ContainsFunc(f.effect.Accesses, func(a x86.Access) bool { return nonCanonical(a.Addr) }) ||
-		f.effect.Jumps && nonCanonical(f.effect.Target.Addr)
+func (f *Fault) anyNonCanonical() bool {
+	return slices.ContainsFunc(f.Effect.Accesses, func(a x86.Access) bool { return nonCanonical(a.Addr) }) ||
+		f.Effect.Jumps && nonCanonical(f.Effect.Target.Addr)
 }
 
 // nonCanonical reports whether an address is invalid on x86-64 with 48-bit addresses.

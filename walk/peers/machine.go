@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // Machine writes a result in the machine-readable format of Breakpad's minidump_stackwalk.
@@ -19,14 +20,14 @@ import (
 // count from the return address. Threads and modules that Breakpad leaves out have no
 // number.
 func Machine(out io.Writer, r *walk.Result) error {
-	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: numbers(r.Process)}
+	w := &machineWriter{Writer: bufio.NewWriter(out), p: r.Process, number: shown.Numbers(r.Process)}
 	w.head(r.Crashed())
 	for _, m := range listed(w.p) {
 		w.module(m)
 	}
 
 	w.line()
-	for _, s := range ordered(r) {
+	for _, s := range shown.Ordered(r) {
 		w.stack(s)
 	}
 	return w.Flush()
@@ -37,18 +38,6 @@ type machineWriter struct {
 	p *walk.Process
 	// number is a thread's number among those that did not write the dump.
 	number map[*walk.Thread]int
-}
-
-// numbers numbers the threads as Breakpad does: without those that only wrote
-// the dump.
-func numbers(p *walk.Process) map[*walk.Thread]int {
-	numbers := map[*walk.Thread]int{}
-	for i := range p.Threads {
-		if t := &p.Threads[i]; !t.Writer {
-			numbers[t] = len(numbers)
-		}
-	}
-	return numbers
 }
 
 // line writes a line of fields, which cannot have separators in them: Breakpad
@@ -75,7 +64,7 @@ func (w *machineWriter) head(crashed int) {
 	}
 
 	w.line("OS", p.OS, version)
-	w.line("CPU", schemaCPU(p.CPU), p.Facts.CPUInfo, p.Facts.CPUs)
+	w.line("CPU", shown.CPU(p.CPU), p.Facts.CPUInfo, p.Facts.CPUs)
 	gl := append(slices.Clone(p.Facts.GL), "", "", "")
 	w.line("GPU", gl[0], gl[1], gl[2])
 	// Breakpad names the reason in its own words.

@@ -1,4 +1,4 @@
-package report
+package peers
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/walk"
+	"symkit/walk/internal/shown"
 )
 
 // RustMinidumpOptions selects the parts of the report.
@@ -29,7 +30,7 @@ type RustMinidumpOptions struct {
 // RustMinidump writes a result as rust-minidump's minidump-stackwalk does for people. The
 // walk needs the option Registers.
 func RustMinidump(out io.Writer, r *walk.Result, opt RustMinidumpOptions) error {
-	w := &rustWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, newUnloadedIndex(r.Process.Facts.Unloaded), nil}
+	w := &rustWriter{peerText{bufio.NewWriter(&printable.Writer{W: out}), r}, opt, shown.NewUnloaded(r.Process.Facts.Unloaded), nil}
 	w.head()
 	crashed := r.Crashed()
 	if crashed >= 0 {
@@ -60,7 +61,7 @@ func RustMinidump(out io.Writer, r *walk.Result, opt RustMinidumpOptions) error 
 type rustWriter struct {
 	peerText
 	opt      RustMinidumpOptions
-	unloaded *unloadedIndex
+	unloaded *shown.Unloaded
 	shown    []walk.NamedRegister // of the frame before
 }
 
@@ -75,7 +76,7 @@ func (w *rustWriter) head() {
 	if p.OSVersion != "" {
 		w.printf("                  %s\n", printable.String(p.OSVersion))
 	}
-	w.printf("CPU: %s\n", schemaCPU(p.CPU))
+	w.printf("CPU: %s\n", shown.CPU(p.CPU))
 	if f.CPUInfo != "" {
 		w.printf("     %s\n", printable.String(f.CPUInfo))
 	}
@@ -112,27 +113,27 @@ func (w *rustWriter) head() {
 // instruction.
 func (w *rustWriter) crash() {
 	p := w.r.Process
-	f := newFault(p)
+	f := shown.NewFault(p)
 	address := w.hex(p.Crash.Address)
 	w.printf("Crash reason:  %s\n", printable.String(p.Crash.Reason))
-	switch f.adjusted {
+	switch f.Adjusted {
 	case "non-canonical":
-		w.printf("Crash address: %s **\n    ** Non-canonical address detected: %s\n", address, w.hex(f.value))
+		w.printf("Crash address: %s **\n    ** Non-canonical address detected: %s\n", address, w.hex(f.Value))
 	case "null-pointer":
-		w.printf("Crash address: %s **\n    ** Null pointer detected with offset: %s\n", address, w.hex(f.value))
+		w.printf("Crash address: %s **\n    ** Null pointer detected with offset: %s\n", address, w.hex(f.Value))
 	default:
 		w.printf("Crash address: %s\n", address)
 	}
 
 	// Instructions of 32-bit code are not decoded there.
-	if p.CPU == "x86_64" && f.instruction != "" {
-		w.printf("Crashing instruction: `%s`\n", f.instruction)
+	if p.CPU == "x86_64" && f.Instruction != "" {
+		w.printf("Crashing instruction: `%s`\n", f.Instruction)
 	}
-	if f.known {
+	if f.Known {
 		w.accesses(f)
 	}
 	w.bitFlips(f)
-	if lines := f.inconsistencies(); len(lines) > 0 {
+	if lines := f.Inconsistencies(); len(lines) > 0 {
 		w.printf("Crash is inconsistent:\n")
 		for _, line := range lines {
 			w.printf("  %s\n", line)
@@ -141,19 +142,19 @@ func (w *rustWriter) crash() {
 }
 
 // accesses prints the memory that the crashing instruction accesses, and where it jumps.
-func (w *rustWriter) accesses(f *fault) {
+func (w *rustWriter) accesses(f *shown.Fault) {
 	guard := func(addr uint64) {
-		if guardPage(w.r.Process, addr) {
+		if shown.GuardPage(w.r.Process, addr) {
 			w.printf("     This address falls in a likely guard page.\n")
 		}
 	}
 
-	if len(f.effect.Accesses) == 0 {
+	if len(f.Effect.Accesses) == 0 {
 		w.printf("No memory accessed by instruction\n")
 	} else {
 		w.printf("Memory accessed by instruction:\n")
 	}
-	for i, a := range f.effect.Accesses {
+	for i, a := range f.Effect.Accesses {
 		w.printf("  %d. Address: %s\n", i, w.hex(a.Addr))
 		if a.Size > 0 {
 			w.printf("     Size: %d\n", a.Size)
@@ -166,32 +167,32 @@ func (w *rustWriter) accesses(f *fault) {
 		}
 	}
 
-	if !f.effect.Jumps {
+	if !f.Effect.Jumps {
 		w.printf("No instruction pointer update by instruction\n")
 		return
 	}
-	w.printf("Instruction pointer update done by instruction:\n  Address: %s\n", w.hex(f.effect.Target.Addr))
-	guard(f.effect.Target.Addr)
+	w.printf("Instruction pointer update done by instruction:\n  Address: %s\n", w.hex(f.Effect.Target.Addr))
+	guard(f.Effect.Target.Addr)
 }
 
 // bitFlips prints the addresses that the process may have meant, the likeliest first.
-func (w *rustWriter) bitFlips(f *fault) {
+func (w *rustWriter) bitFlips(f *shown.Fault) {
 	if w.r.Process.Crashed < 0 {
 		return
 	}
-	flips := f.bitFlips()
-	slices.SortStableFunc(flips, func(a, b bitFlip) int {
-		return cmp.Or(cmp.Compare(b.confidence, a.confidence), cmp.Compare(a.addr, b.addr))
+	flips := f.BitFlips()
+	slices.SortStableFunc(flips, func(a, b shown.BitFlip) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.Addr, b.Addr))
 	})
 	for i, b := range flips {
 		if i == 0 {
 			w.printf("Crashing address may be the result of a flipped bit:\n")
 		}
 		register := ""
-		if b.register != "" {
-			register = b.register + "="
+		if b.Register != "" {
+			register = b.Register + "="
 		}
-		w.printf("  %d. Valid address: %s%s (%.3f)\n", i, register, w.hex(b.addr), b.confidence)
+		w.printf("  %d. Valid address: %s%s (%.3f)\n", i, register, w.hex(b.Addr), b.Confidence)
 	}
 }
 
@@ -246,7 +247,7 @@ func (w *rustWriter) stack(s *walk.Stack) {
 			}
 			w.printf("!%s", printable.String(in.Func))
 			if in.File != "" {
-				w.printf(" [%s : %d]", printable.String(base(in.File)), in.Line)
+				w.printf(" [%s : %d]", printable.String(walk.BaseName(in.File)), in.Line)
 			}
 			w.printf("\n    Found by: inlining\n")
 			n++
@@ -269,9 +270,9 @@ func (w *rustWriter) frame(f *walk.Frame) {
 	at, place := f.Lookup(), f.Place
 	if f.Module == nil {
 		w.printf("0x%x", at)
-		for _, u := range w.unloaded.at(at) {
-			w.printf(" (unloaded %s@", printable.String(u.name))
-			for i, off := range u.offsets {
+		for _, u := range w.unloaded.At(at) {
+			w.printf(" (unloaded %s@", printable.String(u.Name))
+			for i, off := range u.Offsets {
 				if i > 0 {
 					w.printf("|")
 				}
@@ -295,7 +296,7 @@ func (w *rustWriter) frame(f *walk.Frame) {
 		if len(place.Inlines) > 0 {
 			begin = place.CallAddr
 		}
-		w.printf("!%s [%s : %d + 0x%x]\n", printable.String(place.Func), printable.String(base(place.File)), place.Line, at-begin)
+		w.printf("!%s [%s : %d + 0x%x]\n", printable.String(place.Func), printable.String(walk.BaseName(place.File)), place.Line, at-begin)
 	}
 }
 
@@ -344,8 +345,8 @@ func (w *rustWriter) modules() {
 	slices.SortStableFunc(unloaded, func(a, b walk.UnloadedModule) int { return cmp.Compare(a.Base, b.Base) })
 	for i := range unloaded {
 		m := &unloaded[i]
-		w.printf("0x%08x - 0x%08x  %s", m.Base, m.End-1, printable.String(base(m.Name)))
-		w.signer(base(m.Name))
+		w.printf("0x%08x - 0x%08x  %s", m.Base, m.End-1, printable.String(walk.BaseName(m.Name)))
+		w.signer(walk.BaseName(m.Name))
 	}
 }
 
