@@ -50,6 +50,8 @@ type Scan struct {
 	Inlines []Inline // by function; within one, in the order of the DIEs: outer before inner
 	Origins []Ref    // the DIEs of the called functions' abstract instances, each once
 	Ranges  []Range
+	// Typeless reports that no DIE of the unit has a type: the compiler described lines and calls alone (-g1).
+	Typeless bool
 
 	// Pay is called as the scan goes on, with the bytes of memory that the records take that were
 	// found since the last call, with all that is made of them later. If it returns an error,
@@ -82,6 +84,7 @@ func grown[T any](s []T) []T {
 // ends the unit: s holds the records before the damage, and the located error is returned.
 func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	s.Funcs, s.Inlines, s.Origins, s.Ranges, s.runs = s.Funcs[:0], s.Inlines[:0], nil, s.Ranges[:0], s.runs[:0]
+	s.Typeless = false
 	if u.IsType() {
 		return nil
 	}
@@ -90,7 +93,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	if err != nil {
 		return err
 	}
-	u.Typeless = !table.typed
+	s.Typeless = !table.typed
 
 	// The root is at u.first; data and pos count from the header.
 	s.skips.reset(table)

@@ -80,7 +80,7 @@ type Unit struct {
 	LineOff  uint64
 	HasLines bool
 	LowPC    uint64 // base of the unit's range lists
-	// Typeless is set by ScanUnit if no DIE has a type: the compiler described lines and calls alone (-g1).
+	// Typeless is that of the unit's Scan, set by the goroutine that scanned the unit.
 	Typeless bool
 
 	strOffsetsBase uint64

@@ -309,6 +309,7 @@ func (r *unitReader) scanned(u *Unit, namer *naming.Namer) error {
 func (u *Unit) scan(x *dwarfx.Scan, inlines bool, pay func(bytes uint64) error) {
 	x.Pay = pay
 	u.err = u.Data().ScanUnit(u.Unit, inlines, x)
+	u.Typeless = x.Typeless
 	if errors.Is(u.err, limits.ErrExceeded) && len(x.Funcs) > largeScan {
 		*x = dwarfx.Scan{}
 	}
