@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"symkit/check"
@@ -89,16 +88,6 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 // smallImage is a size in bytes below which goroutines take longer to start than they
 // save.
 const smallImage = 64 << 10
-
-// brief reports whether the run writes the symbols of one small file of this machine to
-// standard output, and asks no server for debug information.
-func (c *cli) brief() bool {
-	if len(c.Paths) != 1 || c.Store != "" || c.Worker || c.Output != "" && c.Output != "-" || os.Getenv("DEBUGINFOD_URLS") != "" {
-		return false
-	}
-	info, err := os.Stat(c.Paths[0])
-	return err == nil && info.Mode().IsRegular() && info.Size() < smallImage
-}
 
 // module dumps the opened files. A module without symbols is an error unless it
 // is the only one of the run and has no code that could have symbols, as some

@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 
 	c.remote = c.remoteClient() // its bounds hold for all modules of the run
 	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
-		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards}, Brief: c.brief, Stdout: stdout, Stderr: messages}
+		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards}, Stdout: stdout, Stderr: messages}
 
 	return p.Run(&c, compatible(args), func(*kong.Context) (int, error) {
 		messages.Mute(c.Verbose.least())

@@ -158,33 +158,3 @@ func TestClosedOutput(t *testing.T) {
 		`dump_syms -o "$0.sym" "$0" >&-`:   0,
 	}, app)
 }
-
-// TestBrief: only the dump of a small file to standard output leaves signals as they are.
-func TestBrief(t *testing.T) {
-	small, large := fixtureFile(t, "hello-x86_64-gcc12-O2-dw5.elf"), fixtureFile(t, "go-x86_64-gc.elf")
-	t.Setenv("DEBUGINFOD_URLS", "")
-	for _, test := range []struct {
-		name string
-		cli  cli
-		want bool
-	}{
-		{"small", cli{Paths: []string{small}}, true},
-		{"standard output by name", cli{Paths: []string{small}, Output: "-"}, true},
-		{"large", cli{Paths: []string{large}}, false},
-		{"two", cli{Paths: []string{small, small}}, false},
-		{"output file", cli{Paths: []string{small}, Output: "hello.sym"}, false},
-		{"store", cli{Paths: []string{small}, storeFlags: storeFlags{Store: "symbols"}}, false},
-		{"pipe", cli{Paths: []string{testfile.FIFO(t)}}, false},
-		{"no file", cli{Paths: []string{small + ".none"}}, false},
-	} {
-		if got := test.cli.brief(); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
-		}
-	}
-
-	t.Setenv("DEBUGINFOD_URLS", "http://127.0.0.1:1")
-	c := cli{Paths: []string{small}}
-	if c.brief() {
-		t.Error("a run that may ask a server is brief")
-	}
-}

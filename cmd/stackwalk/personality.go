@@ -45,7 +45,6 @@ func main() {
 		command.Main("stackwalk", run)
 	}
 	command.Main(name, func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-		command.Receive(ctx)
 		return other(ctx, os.Args[0], args, stdout, stderr)
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -42,26 +41,21 @@ var ErrInterrupted = errors.New("interrupted")
 const grace = 500 * time.Millisecond
 
 // Main runs a program with the process' arguments and streams, and ends the
-// process with its exit code. After [Receive], which [Program.Run] calls, the context ends
-// with the first SIGINT or SIGTERM, with the cause [ErrInterrupted]; before, a signal ends
-// the process at once. The process ends at the second signal, or
-// after the grace period: a goroutine may be blocked in open(2) of a FIFO or in
+// process with its exit code. The context ends with the first SIGINT or SIGTERM, with the
+// cause [ErrInterrupted]. The process ends at the second signal, or after the grace period: a goroutine may be blocked in open(2) of a FIFO or in
 // write(2) to a full pipe, where no context reaches it. A pipe without a reader
 // is an error of the writer, not the silent end of the process.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
-	growStack()
 	crash.Exit(name, abandonSoon)
 	defer crash.Catch()
 
 	ctx, interrupt := context.WithCancelCause(context.Background())
-	receive := sync.OnceFunc(func() {
-		signals := make(chan os.Signal, 2)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-		go await(name, signals, interrupt)
-	})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go await(name, signals, interrupt)
 
-	code := run(context.WithValue(ctx, receiver{}, receive), os.Args[1:], standardOutput(), os.Stderr)
+	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
 	atomicfile.Abandon() // run may leave goroutines that write files
 	os.Exit(code)
 }
@@ -76,28 +70,6 @@ func abandonSoon() {
 	select {
 	case <-done:
 	case <-time.After(grace):
-	}
-}
-
-// growStack gives the goroutine a stack of the size that most runs need. Go grows a stack by
-// copying the stack, and reads tables of each function that is on the stack: of three functions
-// here, of fifty in the middle of a dump. The difference is a hundredth of the time of a small dump.
-//
-//go:noinline
-func growStack() {
-	var locals [12 << 10]byte
-	runtime.KeepAlive(&locals)
-}
-
-// receiver is the key of the function in the context of Main that [Receive] calls.
-type receiver struct{}
-
-// Receive makes the process receive signals, if ctx is the context of [Main]. Go starts two
-// threads for that, which take a tenth of the time of a small dump.
-func Receive(ctx context.Context) {
-	receive, ok := ctx.Value(receiver{}).(func())
-	if ok {
-		receive()
 	}
 }
 
@@ -152,11 +124,8 @@ type Program struct {
 	// by other names, for --help-json. May be nil.
 	Others  func() ([]usage.Command, []usage.Program)
 	Context context.Context // of the process; its cancellation is reported as "interrupted"
-	// Brief reports whether the work takes less than a few milliseconds, and has no effect
-	// but what it prints: no temporary files, no requests. May be nil.
-	Brief  func() bool
-	Stdout io.Writer // results, --help, --version
-	Stderr *Messages // everything else
+	Stdout  io.Writer       // results, --help, --version
+	Stderr  *Messages       // everything else
 }
 
 // Run parses args into grammar, a pointer to a struct with kong's tags, calls work
@@ -164,9 +133,6 @@ type Program struct {
 // exit code. An error of work is printed, and makes the code at least Failed.
 func (p *Program) Run(grammar any, args []string, work func(*kong.Context) (code int, err error)) (code int) {
 	defer p.Stderr.Close()
-	if !p.inEnvironment() && Plain(grammar, args) {
-		return p.work(nil, work)
-	}
 
 	// kong's exit function records the code: --help and --version end in Parse.
 	exited := false
@@ -272,23 +238,12 @@ func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int,
 		return Misuse
 	}
 
-	if p.Context != nil && (p.Brief == nil || !p.Brief()) {
-		Receive(p.Context)
-	}
-
 	code, err := work(chosen)
 	if err != nil {
 		p.fail(err)
 		return max(code, Failed)
 	}
 	return code
-}
-
-// inEnvironment reports whether the environment may set a flag.
-func (p *Program) inEnvironment() bool {
-	return p.Env != "" && slices.ContainsFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, p.Env+"_")
-	})
 }
 
 // unknownVariables returns the environment variables that begin with prefix and set no flag of a

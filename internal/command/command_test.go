@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,29 +44,6 @@ func TestRun(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestReceive: work that is brief does not wait for the process to receive signals.
-func TestReceive(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		brief func() bool
-		want  bool
-	}{
-		{"unknown", nil, true}, {"long", func() bool { return false }, true}, {"brief", func() bool { return true }, false},
-	} {
-		received := false
-		var stderr bytes.Buffer
-		p := Program{Name: "prog", Brief: test.brief, Stderr: NewMessages("prog", &stderr),
-			Context: context.WithValue(t.Context(), receiver{}, func() { received = true })}
-		p.Run(&struct{}{}, nil, func(*kong.Context) (int, error) {
-			if received != test.want {
-				t.Errorf("%s: receives signals: %v, want %v", test.name, received, test.want)
-			}
-			return 0, nil
-		})
-	}
-	Receive(t.Context()) // does nothing outside of Main
 }
 
 // TestEnv: the environment sets flags; an empty variable sets none.

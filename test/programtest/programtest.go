@@ -11,11 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 
 	"symkit/internal/command"
 	"symkit/test/testfile"
@@ -116,31 +113,6 @@ func Shell(t *testing.T, scripts map[string]int, args ...string) {
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != want {
 			t.Errorf("%s: exit code %d, want %d: %s", script, code, want, out)
-		}
-	}
-}
-
-// Plain tests for each command line, whose arguments are separated by spaces, whether it is
-// read without kong's model, and that the result is the same as kong's. C is the type of
-// the program's flags.
-func Plain[C any](t *testing.T, rows map[string]bool) {
-	t.Helper()
-	for line, taken := range rows {
-		args := strings.Fields(line)
-		var plain, want C
-		if command.Plain(&plain, args) != taken {
-			t.Errorf("%s: taken is not %t", line, taken)
-		}
-		if !taken {
-			continue
-		}
-		parser, err := kong.New(&want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = parser.Parse(args)
-		if err != nil || !reflect.DeepEqual(plain, want) {
-			t.Errorf("%s: %+v, kong has %+v, %v", line, plain, want, err)
 		}
 	}
 }
