@@ -92,7 +92,7 @@ func TestRawDumpSeeds(t *testing.T) {
 		if _, err := New(data); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		path := filepath.Join("rawdump", "testdata", c.name)
+		path := filepath.Join("..", "peers", "rawdump", "testdata", c.name)
 		if *update {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
 				t.Fatal(err)
