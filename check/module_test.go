@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symkit/check/report"
+	"symkit/elfx/identity"
 )
 
 // TestNoBuildID checks that a file without a build id has Breakpad's hash of its code as id.
@@ -60,11 +61,11 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 			}
 		}
 		img := openData(t, cutData, "prog")
-		id, err := img.ModuleID()
+		code, err := identity.Of(img)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+id+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
+		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+identity.ModuleID(code, false)+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
 		if rep.Total() > 0 {
 			t.Errorf("%d bytes less: %s", cut, text(t, rep))
 		}
@@ -76,14 +77,14 @@ func TestCodeOutsideOfText(t *testing.T) {
 	data := readTest(t, filepath.Join("..", "testdata", "elf", "cxx-x86_64-gcc12-O2-dw5-nobuildid.elf"))
 	data = bytes.Replace(data, []byte("\x00.text\x00"), []byte("\x00.tixt\x00"), 1)
 	img := openData(t, data, "prog")
-	id, err := img.ModuleID()
+	code, err := identity.Of(img)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		id       string
 		findings uint64
-	}{{id, 0}, {strings.Repeat("0", len(id)), 1}} {
+	}{{identity.ModuleID(code, false), 0}, {strings.Repeat("0", 33), 1}} {
 		rep := mustReplay(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
 		if k := rep.Check(report.CheckModule); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
 			t.Errorf("%s: %s", test.id, text(t, rep))

@@ -124,7 +124,7 @@ func (t *symbols) unread(err error) {
 // addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
 func (t *symbols) addMini() bool {
 	r := t.r
-	f, err := r.img.Main.DebugData()
+	f, err := elfx.DebugData(r.img.Main)
 	t.unread(err)
 	if f == nil {
 		return false

@@ -53,6 +53,7 @@ import (
 	"symkit/dump/pathmap"
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/elfx/identity"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/limits"
@@ -103,7 +104,7 @@ var ErrNoCode = errors.New("no symbols to dump")
 // Dump reads img and returns its records. Damage costs the unit, function or
 // FDE it is in and is counted in Module.Stats; the error is for images that
 // give no module at all, and begins with the file's path. It is ErrNoCode,
-// elfx.ErrMachine, elfx.ErrNoIdentity, elfx.ErrChanged, the cause of
+// identity.ErrMachine, identity.ErrNone, elfx.ErrChanged, the cause of
 // ctx's end, or a *located.Error. The files of img must stay open until the Module is
 // written.
 func Dump(ctx context.Context, img *elfx.Image, opt Options) (*Module, error) {
@@ -284,15 +285,16 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	}
 
 	m = &Module{OS: cmp.Or(opt.OS, "Linux"), ID: opt.ID, Name: opt.Name, Generator: opt.Generator, Extra: opt.Extra, img: img, jobs: opt.Jobs}
-	m.Arch, err = main.Arch()
+	m.Arch, err = identity.Arch(main)
 	if err != nil {
 		return nil, lost, err
 	}
+	id, err := identity.Of(img)
 	if m.ID == "" {
-		m.ID, err = img.ModuleID()
 		if err != nil {
 			return nil, lost, err
 		}
+		m.ID = identity.ModuleID(id, main.BigEndian)
 	}
 	if m.Name == "" {
 		m.Name, lost = moduleName(main)
@@ -303,7 +305,7 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 	// Options.ID gives an id to modules that have neither.
 	m.BuildID = strings.ToUpper(hex.EncodeToString(img.BuildID()))
 	m.CodeID = m.BuildID
-	if id, err := img.Identifier(); err == nil {
+	if err == nil {
 		m.CodeID = strings.ToUpper(hex.EncodeToString(id))
 	}
 	return m, lost, nil

@@ -152,7 +152,7 @@ func (m *Module) Write(out io.Writer) error {
 // moduleName returns the SONAME or, without one, the name of the file. The ending
 // .debug is cut from the name of a debug file whose binary was not given.
 func moduleName(main *elfx.File) (name string, lost losses.List) {
-	soname, err := main.Soname()
+	soname, err := elfx.Soname(main)
 	lost.Add(err)
 	if soname != "" {
 		return soname, lost

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -36,16 +35,28 @@ type packing struct {
 // sections of the same name, from the section's header: nothing is inflated. The
 // errors are those of Data that do not depend on the stream.
 func (s *Section) UncompressedSize() (uint64, error) {
-	return guarded(s.file, s.uncompressedSize)
+	return guarded(s.file, func() (uint64, error) {
+		if !s.compressed() {
+			data, err := s.raw()
+			return uint64(len(data)), err
+		}
+		p, err := s.packing()
+		return p.size, err
+	})
 }
 
-func (s *Section) uncompressedSize() (uint64, error) {
+// unpacked returns the section's bytes without relocation: those in the file, or inflated.
+func (s *Section) unpacked() ([]byte, error) {
 	if !s.compressed() {
-		data, err := s.raw()
-		return uint64(len(data)), err
+		return s.raw()
 	}
-	p, err := s.packing()
-	return p.size, err
+	return s.cached(s.decompress)
+}
+
+// cursor returns a cursor over unpacked in the file's byte order.
+func (s *Section) cursor() (wire.Cursor, error) {
+	data, err := s.unpacked()
+	return s.file.cursor(s.label(), data), err
 }
 
 // decompress inflates the section.
@@ -58,7 +69,7 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 	// The buffer has the size of the header; a stream of another size is an error.
 	buffer := s.file.memory.get(p.size)
 	data := buffer.Bytes()
-	d := s.dropper()
+	d := newDropper(s)
 	if p.kind == elf.COMPRESS_ZSTD {
 		err = inflateZstd(data, p.body)
 	} else {
@@ -73,18 +84,13 @@ func (s *Section) decompress() (*mem.Buffer, error) {
 
 	if err != nil {
 		s.file.memory.put(buffer)
-		return nil, s.unpacked(p, err)
+		return nil, s.unpackError(p, err)
 	}
 	return buffer, nil
 }
 
-// dropper returns a dropper for the section's bytes in the file.
-func (s *Section) dropper() dropper {
-	return dropper{s.file, s.Offset, s.Offset + s.Size, s.Size}
-}
-
-// unpacked returns the error of inflating p, or nil, with its section offset.
-func (s *Section) unpacked(p packing, err error) error {
+// unpackError returns the error of inflating p, or nil, with its section offset.
+func (s *Section) unpackError(p packing, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -102,7 +108,7 @@ func (s *Section) unpacked(p packing, err error) error {
 func (s *Section) packing() (packing, error) {
 	p, err := s.claim()
 	if err == nil {
-		err = s.file.overAllowance(s.Index)
+		err = s.file.over()[s.Index]
 	}
 	return p, err
 }
@@ -117,7 +123,7 @@ func (s *Section) claim() (p packing, err error) {
 	// The header of gABI compression, or the older "ZLIB" header.
 	c := s.file.cursor(s.label(), data)
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
-		s.readChdr(&c, &p)
+		readChdr(s.file, &c, &p)
 	} else {
 		readZdebug(&c, &p)
 	}
@@ -133,9 +139,9 @@ func (s *Section) claim() (p packing, err error) {
 }
 
 // readChdr reads a compression header (gABI, "Section Compression").
-func (s *Section) readChdr(c *wire.Cursor, p *packing) {
+func readChdr(f *File, c *wire.Cursor, p *packing) {
 	p.kind = elf.CompressionType(c.U32())
-	word := s.file.AddrSize()
+	word := f.AddrSize()
 	if word == 8 {
 		c.Skip(4) // ch_reserved
 	}
@@ -180,32 +186,13 @@ func (p *packing) excess() uint64 {
 	return p.size - min(p.size, usual)
 }
 
-// allowance bounds the inflated size of all compressed sections of a file. A small section
-// may inflate to bounds.FreeSize at any ratio, and a file can have thousands of such
+// allOverAllowance returns the errors of the compressed sections that are refused. A small
+// section may inflate to bounds.FreeSize at any ratio, and a file can have thousands of such
 // sections, even of the same bytes. Therefore the excess of all sections together is at
-// most bounds.FreeSize, and their total size is at most limits.Inflated. Sections are counted in the order of the section header table, so that
-// the order of reading does not decide which ones are refused.
-type allowance struct {
-	mu   sync.Mutex
-	made bool
-	over map[int]error // by section index
-}
-
-// overAllowance returns the error of a section that exceeds the allowance of the file, or nil.
-func (f *File) overAllowance(index int) error {
-	a := &f.allowance
-	a.mu.Lock()
-	defer a.mu.Unlock()
-
-	if !a.made {
-		a.over = f.allOverAllowance()
-		a.made = true
-	}
-	return a.over[index]
-}
-
-// allOverAllowance returns the errors of the sections that exceed the allowance.
-func (f *File) allOverAllowance() map[int]error {
+// most bounds.FreeSize, and their total size is at most limits.Inflated. Sections are
+// counted in the order of the section header table, so that the order of reading does not
+// decide which ones are refused.
+func allOverAllowance(f *File) map[int]error {
 	over := map[int]error{}
 
 	// Grant sections in header order, as long as both budgets last.
@@ -234,10 +221,6 @@ func (f *File) allOverAllowance() map[int]error {
 	}
 	return over
 }
-
-// namesFound makes overAllowance count again: the name of a section can mean that
-// the section is compressed.
-func (a *allowance) namesFound() { a.made = false }
 
 // inflateZstd decodes one or more frames (lld writes several) into exactly dst.
 func inflateZstd(dst, src []byte) error {

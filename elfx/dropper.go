@@ -13,6 +13,11 @@ type dropper struct {
 	size     uint64 // of the section in the file, in bytes
 }
 
+// newDropper returns a dropper for the section's bytes in the file.
+func newDropper(s *Section) dropper {
+	return dropper{s.file, s.Offset, s.Offset + s.Size, s.Size}
+}
+
 // consumed drops about the first done/total of the section. At the end it drops the
 // whole section: the estimate can have dropped bytes that were then read again.
 func (d *dropper) consumed(done, total int) {
@@ -26,4 +31,18 @@ func (d *dropper) consumed(done, total int) {
 		d.file.drop(d.from, min(upto, d.to))
 		d.from = upto
 	}
+}
+
+// copied returns a copy of data, which aliases the file from file offset off. The
+// pages of data are dropped as they are copied.
+func copied(f *File, data []byte, off uint64) []byte {
+	// Each step copies some pages and then drops them, so that the section and its copy
+	// are never in memory as a whole at the same time.
+	out := f.memory.get(uint64(len(data))).Bytes()
+	d := dropper{f, off, off + uint64(len(data)), uint64(len(data))}
+	for at := 0; at < len(data); at += dropStep {
+		n := copy(out[at:min(at+dropStep, len(data))], data[at:])
+		d.consumed(at+n, len(data))
+	}
+	return out
 }

@@ -24,12 +24,14 @@ type dynamic struct {
 	stringsName           string
 }
 
-// Soname returns DT_SONAME. It is "" if the file has none, or if the dynamic
+// Soname returns DT_SONAME of f. It is "" if the file has none, or if the dynamic
 // section is in another file.
-func (f *File) Soname() (string, error) { return guarded(f, f.soname) }
+func Soname(f *File) (string, error) {
+	return guarded(f, func() (string, error) { return soname(f) })
+}
 
-func (f *File) soname() (string, error) {
-	d, err := f.readDynamic()
+func soname(f *File) (string, error) {
+	d, err := readDynamic(f)
 	if err != nil || d.soname == 0 {
 		return "", err
 	}
@@ -46,7 +48,7 @@ func (f *File) soname() (string, error) {
 }
 
 // readDynamic reads the dynamic array and finds its string table.
-func (f *File) readDynamic() (d dynamic, err error) {
+func readDynamic(f *File) (d dynamic, err error) {
 	s := present(f.Section(dynamicName))
 	if s == nil {
 		return d, nil
@@ -68,7 +70,7 @@ func (f *File) readDynamic() (d dynamic, err error) {
 	if c.Err() != nil {
 		return d, c.Err()
 	}
-	return d, f.dynamicStrings(s, &d)
+	return d, dynamicStrings(f, s, &d)
 }
 
 // set keeps the value of a tag that is used.
@@ -97,10 +99,10 @@ func (d *dynamic) set(tag elf.DynTag, value uint64) {
 
 // dynamicStrings finds the string table: the section that sh_link of .dynamic
 // names, or else the bytes at the address in DT_STRTAB.
-func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
+func dynamicStrings(f *File, s *Section, d *dynamic) (err error) {
 	if t := f.linked(s); t != nil {
 		d.stringsName = t.label()
-		d.strings, err = t.bytes()
+		d.strings, err = t.unpacked()
 		return err
 	}
 
@@ -112,17 +114,5 @@ func (f *File) dynamicStrings(s *Section, d *dynamic) (err error) {
 		return &wire.Error{Section: d.stringsName, Offset: len(rest), Err: wire.ErrTruncated}
 	}
 	d.strings = rest[:d.strsz]
-	return nil
-}
-
-// linked returns the string table that a section's sh_link names, or nil.
-func (f *File) linked(s *Section) *Section {
-	// Sections made from program headers have no sh_link.
-	if s.Index < 0 || s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
-		return nil
-	}
-	if t := &f.Sections[s.Link]; t.Type == elf.SHT_STRTAB {
-		return t
-	}
 	return nil
 }

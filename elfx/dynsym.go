@@ -6,14 +6,40 @@ import (
 	"symkit/internal/wire"
 )
 
+// Symtab reads .symtab on every call. The table is nil if the file has none.
+func (f *File) Symtab() (*SymbolTable, error) {
+	return symbols(f, ".symtab")
+}
+
+// Dynsym reads .dynsym on every call, or, in a file without section headers, the
+// table that DT_SYMTAB points to. The table is nil if the file has none.
+func (f *File) Dynsym() (*SymbolTable, error) {
+	return symbols(f, ".dynsym")
+}
+
+// symbols reads the named table.
+func symbols(f *File, name string) (*SymbolTable, error) {
+	return guarded(f, func() (*SymbolTable, error) {
+		// Without section headers, only the dynamic section locates .dynsym.
+		s := f.Section(name)
+		switch {
+		case s == nil && name == ".dynsym" && f.namesLost():
+			return dynamicSymbols(f)
+		case present(s) == nil:
+			return nil, nil
+		}
+		return readSymtab(f, s)
+	})
+}
+
 // dynamicSymbols reads the symbols at the address in DT_SYMTAB. Only the hash table
 // gives their number.
-func (f *File) dynamicSymbols() (*SymbolTable, error) {
-	d, err := f.readDynamic()
+func dynamicSymbols(f *File) (*SymbolTable, error) {
+	d, err := readDynamic(f)
 	if err != nil || d.symtab == 0 {
 		return nil, err
 	}
-	n, err := f.countDynamic(&d)
+	n, err := countDynamic(f, &d)
 	if err != nil || n == 0 {
 		return nil, err
 	}
@@ -24,20 +50,20 @@ func (f *File) dynamicSymbols() (*SymbolTable, error) {
 		return nil, &wire.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: wire.ErrTruncated}
 	}
 	c := f.cursor("DT_SYMTAB", rest[:n*f.symbolSize()])
-	symbols, err := f.decodeSymbols(c, wire.Cursor{})
+	symbols, err := decodeSymbols(f, c, wire.Cursor{})
 	return &SymbolTable{symbols, d.strings}, err
 }
 
 // countDynamic returns the number of dynamic symbols, or 0 if there is no hash table.
-func (f *File) countDynamic(d *dynamic) (uint64, error) {
+func countDynamic(f *File, d *dynamic) (uint64, error) {
 	// DT_HASH counts directly; the GNU hash table has to be searched.
 	switch {
 	case d.hash != 0:
-		return f.countHash(d.hash)
+		return countHash(f, d.hash)
 	case d.mipsSymbols != 0:
 		return d.mipsSymbols, nil
 	case d.gnuHash != 0:
-		return f.countGNUHash(d.gnuHash)
+		return countGNUHash(f, d.gnuHash)
 	}
 	return 0, nil
 }
@@ -45,7 +71,7 @@ func (f *File) countDynamic(d *dynamic) (uint64, error) {
 // countHash reads nchain, the number of symbols (gABI, "Hash Table"), of the table
 // at virtual address addr. The words have 8 bytes on 64-bit s390 and on Alpha,
 // against the gABI.
-func (f *File) countHash(addr uint64) (uint64, error) {
+func countHash(f *File, addr uint64) (uint64, error) {
 	word := 4
 	if f.Machine == elf.EM_S390 && f.Class == elf.ELFCLASS64 || f.Machine == elf.EM_ALPHA {
 		word = 8
@@ -59,7 +85,7 @@ func (f *File) countHash(addr uint64) (uint64, error) {
 // countGNUHash returns the number of symbols up to the last one in the GNU hash table
 // at virtual address addr: the end of the chain with the largest first symbol.
 // Symbols before symoffset are not in the table.
-func (f *File) countGNUHash(addr uint64) (uint64, error) {
+func countGNUHash(f *File, addr uint64) (uint64, error) {
 	c := f.cursor("DT_GNU_HASH", f.bytesFrom(addr))
 	buckets, symoffset, bloom := c.U32(), c.U32(), c.U32()
 	c.Skip(4 + uint64(bloom)*uint64(f.AddrSize())) // bloom_shift, bloom filter

@@ -6,7 +6,7 @@ import (
 	"symkit/elfx"
 )
 
-// Example opens a program: its identity, a section, its symbols.
+// Example opens a program: its build id, a section, its symbols.
 func Example() {
 	f, err := elfx.Open("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {
@@ -15,8 +15,7 @@ func Example() {
 	}
 	defer f.Close()
 
-	id, err := f.ModuleID()
-	fmt.Printf("%v, build id %x, MODULE id %s, %v\n", f.Machine, f.BuildID(), id, err)
+	fmt.Printf("%v, build id %x\n", f.Machine, f.BuildID())
 	text, err := f.SectionData(".text")
 	fmt.Printf(".text at %#x, %d bytes, %v\n", f.Section(".text").Addr, len(text), err)
 
@@ -32,7 +31,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// EM_X86_64, build id 1b3e2f67870de5f3e3697f4c1c078270607ba081, MODULE id 672F3E1B0D87F3E5E3697F4C1C0782700, <nil>
+	// EM_X86_64, build id 1b3e2f67870de5f3e3697f4c1c078270607ba081
 	// .text at 0x1050, 265 bytes, <nil>
 	// main at 0x1050, 30 bytes
 }

@@ -1,16 +1,12 @@
-// Package elfx reads an ELF file: headers, sections (inflated on demand), notes and
-// identity, symbols, relocations. Join pairs the file with its separate debug file;
-// package companion finds that file.
+// Package elfx reads an ELF file: headers, sections (inflated and relocated on demand),
+// segments, symbols. Join pairs the file with its separate debug file; package companion
+// finds that file, package identity makes the ids of symbol files.
 //
 //	f, err := elfx.Open("app")
 //	if err != nil {
 //		return err // "app: ELF header+0x10: truncated"
 //	}
 //	defer f.Close()
-//	id, err := f.ModuleID()
-//	if err != nil {
-//		return err
-//	}
 //	text, err := f.SectionData(".text")
 //
 // Every error begins with the path of the file and wraps a *located.Error with
@@ -19,34 +15,25 @@
 // error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
 // (ErrChanged), and two files do not belong together (see Join).
 //
-// The bytes that methods return alias the mapped file: they are read-only, and every
-// goroutine reads them under Guard. Addresses are virtual addresses of the file; offsets
-// are file offsets, or section offsets where a section is named.
+// The bytes that methods return alias the mapped file and are read-only. The packages of
+// this module survive that the file is truncated while they read its bytes; other code
+// reads a Section.Copy. Addresses are virtual addresses of the file; offsets are file
+// offsets, or section offsets where a section is named.
 package elfx
 
 import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"sync"
+	"syscall"
 
-	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
-
-// Header has the fields of the ELF header that concern the whole file (gABI, "ELF
-// Header").
-type Header struct {
-	Class     elf.Class
-	BigEndian bool
-	OSABI     elf.OSABI
-	Type      elf.Type
-	Machine   elf.Machine
-	Entry     uint64 // virtual address
-	Flags     uint32 // e_flags, meaning depends on Machine
-}
 
 // File is one opened ELF file. Its methods may be called from any number of
 // goroutines, except Close.
@@ -59,20 +46,25 @@ type File struct {
 	// Segments is the program header table.
 	Segments []Segment
 
+	input
 	opt         Options
-	path        string
-	archive     string      // path of the file that contains this file, or ""
-	source      Source      // nil: the caller owns the bytes
-	info        fs.FileInfo // nil: the file is not in a file system
-	data        []byte
-	paid        uint64 // bytes of the file that the user gave, by which limits count: DebugData has the size of its program
 	memory      memory
-	allowance   allowance
-	synthetic   []Section // sections made from program headers
+	over        func() map[int]error // compressed sections that are refused, by index; see allOverAllowance
+	synthetic   []Section            // sections made from program headers
 	buildID     []byte
 	holdsLoaded bool
 	losses      []error
 	reloc       relocation // of a relocatable object
+}
+
+// input is where a file came from, and its bytes.
+type input struct {
+	path    string
+	archive string      // path of the file that contains this file, or ""
+	source  Source      // nil: the caller owns the bytes
+	info    fs.FileInfo // nil: the file is not in a file system
+	data    []byte
+	paid    uint64 // bytes of the file that the user gave, by which limits count: DebugData has the size of its program
 }
 
 // Source owns the bytes of a file.
@@ -93,59 +85,72 @@ type Options struct {
 	Limits limits.Limits
 }
 
-// Open maps the file at path and reads its headers and notes. Open fails if the
-// file is not an ELF file (ErrNotELF) or if neither header table is usable; lesser
-// damage is in Losses.
-func Open(path string) (*File, error) { return Options{}.Open(path) }
+// Section is one section header (gABI, "Section Header") and its bytes.
+type Section struct {
+	Name  string
+	Index int // in File.Sections; -1: made from a program header
+	Type  elf.SectionType
+	Flags elf.SectionFlag
+	// Addr is the virtual address. In a relocatable object, Open assigns the
+	// addresses from 0 on, as libdwfl does. The Addr of a section that is not
+	// loaded is 0, or its offset among the debug sections of its name (see Data).
+	Addr uint64
+	// Offset (a file offset) and Size locate the bytes in the file, compressed or
+	// not.
+	Offset  uint64
+	Size    uint64
+	Link    uint32
+	Info    uint32
+	Align   uint64
+	Entsize uint64
 
-// Open is the function Open with options.
-func (opt Options) Open(path string) (*File, error) {
-	f, err := open(path, opt)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return f, nil
+	file   *File
+	relocs int    // index of the first relocation section that applies; in a relocation section: of the next one
+	parts  *parts // the sections of one name that are read as one, or nil
+	contents
 }
 
-// open is Open without the path in its errors.
-func open(path string, opt Options) (*File, error) {
-	m, err := mem.Open(path)
-	if err != nil {
-		return nil, filename.WithoutPath(err)
-	}
-
-	// Parsing reads the mapped file, so it is guarded: the file can be truncated at any
-	// time.
-	f := &File{opt: opt, path: path, source: m, info: m.Info(), data: m.Bytes()}
-	if err := mem.Guard(f.parse); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+// contents are the bytes of a section that are not in the file as they are: inflated or
+// relocated by the first goroutine that needs them.
+type contents struct {
+	mu       sync.Mutex // held while the section is inflated or relocated
+	made     bool       // inflated and err are the result
+	paid     bool       // relocated before: its bytes and its losses are counted
+	stale    bool       // part of inflated was discarded
+	inflated *mem.Buffer
+	err      error
 }
 
-// NewFile reads an ELF file in memory. The name takes the place of the path,
-// also in errors. The File aliases data.
-func NewFile(name string, data []byte) (*File, error) { return Options{}.NewFile(name, data) }
-
-// NewFile is the function NewFile with options.
-func (opt Options) NewFile(name string, data []byte) (*File, error) {
-	f := &File{opt: opt, path: name, data: data}
-	if err := f.do(f.parse); err != nil {
-		return nil, err
-	}
-	return f, nil
+// parts are the debug sections of a relocatable object, such as a .dwo file, that
+// have one name: each type unit is in a section of its own, in a group that the
+// linker keeps once (gABI, "Section Groups"), and some compilers emit such sections
+// for each function. The parts are read as one section, as if they were linked.
+type parts struct {
+	all  []int // section indices; those in no group come first, because others refer to them
+	once sync.Once
+	data []byte
+	err  error
 }
 
-// NewPart reads an ELF file that is inside another file, whose path is archive.
-// The File owns source; after an error source is released.
-func (opt Options) NewPart(path, archive string, source Source) (*File, error) {
-	f := &File{opt: opt, path: path, archive: archive, source: source, data: source.Bytes()}
-	if err := f.do(f.parse); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+// relocation is the state that the relocated sections of one file share.
+type relocation struct {
+	symbols    func() ([]Symbol, error) // of .symtab, rebased; read on the first call
+	mu         sync.Mutex
+	copied     uint64 // bytes of section copies
+	read       uint64 // bytes of relocation sections
+	losses     []error
+	symtabFrom int // index of .symtab
+}
+
+// Segment is one program header (gABI, "Program Header").
+type Segment struct {
+	Type   elf.ProgType
+	Flags  elf.ProgFlag
+	Offset uint64 // file offset
+	Vaddr  uint64 // virtual address
+	Filesz uint64 // bytes in the file
+	Memsz  uint64 // bytes in memory
+	Align  uint64
 }
 
 // Options returns the options that the file was opened with.
@@ -203,15 +208,24 @@ func (f *File) Complete() error {
 // and its program headers refer to bytes that the file does not have.
 func (f *File) HoldsLoaded() bool { return f.holdsLoaded }
 
-// AddrSize returns the size of an address in bytes: 4 or 8.
-func (f *File) AddrSize() int { return int(f.byClass(4, 8)) }
+// WriteTo writes the file's bytes to w. For a member of an archive, these are the
+// member's bytes.
+func (f *File) WriteTo(w io.Writer) (n int64, err error) {
+	var written int
+	var failed error
+	err = f.do(func() error {
+		written, failed = w.Write(f.data)
+		return nil
+	})
 
-// byClass returns the value for the file's class.
-func (f *File) byClass(class32, class64 uint64) uint64 {
-	if f.Class == elf.ELFCLASS64 {
-		return class64
+	switch {
+	case err != nil:
+	case errors.Is(failed, syscall.EFAULT): // the kernel read a page that is gone
+		err = fmt.Errorf("%s: %w", f.path, ErrChanged)
+	default:
+		err = failed // an error of w: the file's path does not belong to it
 	}
-	return class32
+	return int64(written), err
 }
 
 // do runs fn under mem.Guard and puts the path before the error of fn. Every
@@ -239,20 +253,11 @@ func guarded[T any](f *File, fn func() (T, error)) (value T, err error) {
 
 // at aliases n bytes from file offset off. The offset of an error is the number
 // of bytes that the file has from off on.
-func (f *File) at(section string, off, n uint64) ([]byte, error) {
-	size := uint64(len(f.data))
+func (f *File) at(section string, off, n uint64) ([]byte, error) { return at(f.data, section, off, n) }
 
-	// Both checks avoid sums, which could overflow.
-	if off > size {
-		return nil, &wire.Error{Section: section, Err: wire.ErrTruncated}
+// drop returns the whole pages between two file offsets to the system.
+func (f *File) drop(from, to uint64) {
+	if f.source != nil {
+		f.source.Drop(from, to)
 	}
-	if n > size-off {
-		return nil, &wire.Error{Section: section, Offset: int(size - off), Err: wire.ErrTruncated}
-	}
-	return f.data[off:][:n:n], nil
-}
-
-// cursor returns a cursor over data in the file's byte order.
-func (f *File) cursor(section string, data []byte) wire.Cursor {
-	return wire.New(section, data, f.BigEndian)
 }

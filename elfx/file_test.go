@@ -37,7 +37,7 @@ func checkPlain(t *testing.T, f *File, class elf.Class, big bool) {
 		}
 	}
 	_, err := f.Section(".bss").Data()
-	elftest.WantError(t, err, ErrAbsent, ".bss", 0)
+	elftest.WantError(t, err, errAbsent, ".bss", 0)
 	if !f.HoldsLoaded() || f.LoadAddress() != elftest.LoadBase || string(f.BuildID()) != "0123456789abcdefghij" {
 		t.Errorf("loaded %v, load address %#x, build id %q", f.HoldsLoaded(), f.LoadAddress(), f.BuildID())
 	}
@@ -97,12 +97,12 @@ func TestHeaderErrors(t *testing.T) {
 		section string
 		offset  int
 	}{
-		{"class", elftest.Plain(0, false), func(d []byte) { d[4] = 3 }, ErrIdent, "ELF header", 4},
-		{"order", elftest.Plain(0, false), func(d []byte) { d[5] = 0 }, ErrIdent, "ELF header", 5},
-		{"version", elftest.Plain(0, false), func(d []byte) { d[6] = 2 }, ErrIdent, "ELF header", 6},
-		{"e_shentsize", noSegments(), func(d []byte) { le(d, 58, 65) }, ErrEntrySize, "ELF header", 58},
-		{"e_phentsize", noSections(), func(d []byte) { le(d, 54, 55) }, ErrEntrySize, "ELF header", 54},
-		{"e_phnum", noSections(), func(d []byte) { le(d, 56, 0xff, 0xff) }, ErrNoFirst, "ELF header", 56},
+		{"class", elftest.Plain(0, false), func(d []byte) { d[4] = 3 }, errIdent, "ELF header", 4},
+		{"order", elftest.Plain(0, false), func(d []byte) { d[5] = 0 }, errIdent, "ELF header", 5},
+		{"version", elftest.Plain(0, false), func(d []byte) { d[6] = 2 }, errIdent, "ELF header", 6},
+		{"e_shentsize", noSegments(), func(d []byte) { le(d, 58, 65) }, errEntrySize, "ELF header", 58},
+		{"e_phentsize", noSections(), func(d []byte) { le(d, 54, 55) }, errEntrySize, "ELF header", 54},
+		{"e_phnum", noSections(), func(d []byte) { le(d, 56, 0xff, 0xff) }, errNoFirst, "ELF header", 56},
 		{"e_shoff", noSegments(), func(d []byte) { le(d, 40+7, 1) }, wire.ErrTruncated, "section headers", 0},
 		{"e_shnum", noSegments(), func(d []byte) { le(d, 60, 200) }, wire.ErrTruncated, "section headers", 7 * 64},
 		{"e_phoff", noSections(), func(d []byte) { le(d, 32+7, 1) }, wire.ErrTruncated, "program headers", 0},
@@ -124,13 +124,13 @@ func TestLosses(t *testing.T) {
 		offset  int
 	}{
 		{"section headers", func(l *elftest.Placed) { l.Data[40+7] = 1 }, wire.ErrTruncated, "section headers", 0},
-		{"e_shentsize", func(l *elftest.Placed) { l.Data[58] = 1 }, ErrEntrySize, "ELF header", 58},
+		{"e_shentsize", func(l *elftest.Placed) { l.Data[58] = 1 }, errEntrySize, "ELF header", 58},
 		{"program headers", func(l *elftest.Placed) { l.Data[32+7] = 1 }, wire.ErrTruncated, "program headers", 0},
-		{"e_shstrndx", func(l *elftest.Placed) { l.Data[62] = 1 }, ErrStrings, "ELF header", 62},
-		{"e_shstrndx outside", func(l *elftest.Placed) { l.Data[63] = 1 }, ErrStrings, "ELF header", 62},
+		{"e_shstrndx", func(l *elftest.Placed) { l.Data[62] = 1 }, errStrings, "ELF header", 62},
+		{"e_shstrndx outside", func(l *elftest.Placed) { l.Data[63] = 1 }, errStrings, "ELF header", 62},
 		{"sh_name", func(l *elftest.Placed) { l.Data[l.Shoff+2*64+3] = 1 }, wire.ErrOffset, "section headers", 128},
 		{"names outside", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+24+7] = 1 }, wire.ErrTruncated, "section 6", 0},
-		{"names too large", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+32+7] = 1 }, ErrStrings, "section 6", 0},
+		{"names too large", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+32+7] = 1 }, errStrings, "section 6", 0},
 		{"note", func(l *elftest.Placed) { l.Data[l.Offset[".note.gnu.build-id"]+5] = 1 }, wire.ErrTruncated, ".note.gnu.build-id", 16},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -65,16 +65,13 @@ func useAll(t *testing.T, f *File) {
 		}
 	}
 	var err error
-	_, err = f.Soname()
+	_, err = Soname(f)
 	check(err)
-	_, err = f.Arch()
+	mini, err := DebugData(f)
 	check(err)
-	_, err = f.ModuleID()
-	check(err)
-	_, err = f.DebugLink()
-	check(err)
-	_, err = f.AltLink()
-	check(err)
+	if mini != nil {
+		useAll(t, mini)
+	}
 	for _, err := range f.RelocLosses() {
 		check(err)
 	}

@@ -9,14 +9,56 @@ import (
 	"symkit/internal/wire"
 )
 
+// ErrNotELF: the file does not begin with the ELF magic number.
+var ErrNotELF = errors.New("not an ELF file")
+
 var (
-	// ErrNotELF: the file does not begin with the ELF magic number.
-	ErrNotELF = errors.New("not an ELF file")
-	// ErrIdent: e_ident has an unknown class, byte order or version.
-	ErrIdent = errors.New("unknown ELF class, byte order or version")
-	// ErrEntrySize: the entry size of a table is not that of the file's class.
-	ErrEntrySize = errors.New("wrong entry size")
+	errIdent     = errors.New("unknown ELF class, byte order or version")
+	errEntrySize = errors.New("wrong entry size") // not that of the file's class
 )
+
+// Header has the fields of the ELF header that concern the whole file (gABI, "ELF
+// Header").
+type Header struct {
+	Class     elf.Class
+	BigEndian bool
+	OSABI     elf.OSABI
+	Type      elf.Type
+	Machine   elf.Machine
+	Entry     uint64 // virtual address
+	Flags     uint32 // e_flags, meaning depends on Machine
+}
+
+// AddrSize returns the size of an address in bytes: 4 or 8.
+func (h *Header) AddrSize() int { return int(h.byClass(4, 8)) }
+
+// byClass returns the value for the file's class.
+func (h *Header) byClass(class32, class64 uint64) uint64 {
+	if h.Class == elf.ELFCLASS64 {
+		return class64
+	}
+	return class32
+}
+
+// cursor returns a cursor over data in the file's byte order.
+func (h *Header) cursor(section string, data []byte) wire.Cursor {
+	return wire.New(section, data, h.BigEndian)
+}
+
+// at aliases n bytes of data from offset off. The offset of an error is the number of
+// bytes from off on.
+func at(data []byte, section string, off, n uint64) ([]byte, error) {
+	size := uint64(len(data))
+
+	// Both checks avoid sums, which could overflow.
+	if off > size {
+		return nil, &wire.Error{Section: section, Err: wire.ErrTruncated}
+	}
+	if n > size-off {
+		return nil, &wire.Error{Section: section, Offset: int(size - off), Err: wire.ErrTruncated}
+	}
+	return data[off:][:n:n], nil
+}
 
 // tables are the fields of the ELF header that locate the other headers.
 type tables struct {
@@ -24,74 +66,53 @@ type tables struct {
 	shnum, phnum         uint64
 	shentsize, phentsize uint16
 	shstrndx             uint32
+	names                []uint32 // of sections: offsets in section shstrndx
 }
 
 const headerName = "ELF header"
 
-// parse reads everything that Open reads.
-func (f *File) parse() error {
-	if f.paid == 0 {
-		f.paid = uint64(len(f.data))
-	}
-	t, err := f.readHeader()
-	if err != nil {
-		return err
-	}
-	if err := f.readTables(t); err != nil {
-		return err
-	}
-
-	// The next steps depend on the tables, in this order.
-	f.holdsLoaded = f.findLoaded()
-	if f.namesLost() {
-		f.synthesize()
-	}
-	f.buildID = f.findBuildID()
-	f.prepareRelocation()
-	return nil
-}
-
 // readHeader reads the ELF header (gABI, "ELF Header").
-func (f *File) readHeader() (t tables, err error) {
-	if !bytes.HasPrefix(f.data, []byte(elf.ELFMAG)) {
-		return t, &wire.Error{Section: headerName, Err: notELF(f.data)}
+func readHeader(data []byte) (h Header, t tables, err error) {
+	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return h, t, &wire.Error{Section: headerName, Err: notELF(data)}
 	}
 
 	// e_ident is the same in both classes and byte orders, and decides how the other
 	// fields are read.
-	c := wire.New(headerName, f.data, false)
+	c := wire.New(headerName, data, false)
 	c.Skip(4)
 	class, order, version, abi := c.U8(), c.U8(), c.U8(), c.U8()
-	switch f.Class = elf.Class(class); {
+	switch h.Class = elf.Class(class); {
 	case c.Err() != nil:
-	case f.Class != elf.ELFCLASS32 && f.Class != elf.ELFCLASS64:
-		c.Fail(elf.EI_CLASS, ErrIdent)
+	case h.Class != elf.ELFCLASS32 && h.Class != elf.ELFCLASS64:
+		c.Fail(elf.EI_CLASS, errIdent)
 	case order != uint8(elf.ELFDATA2LSB) && order != uint8(elf.ELFDATA2MSB):
-		c.Fail(elf.EI_DATA, ErrIdent)
+		c.Fail(elf.EI_DATA, errIdent)
 	case version != uint8(elf.EV_CURRENT):
-		c.Fail(elf.EI_VERSION, ErrIdent)
+		c.Fail(elf.EI_VERSION, errIdent)
 	}
 	if c.Err() != nil {
-		return t, c.Err()
+		return h, t, c.Err()
 	}
-	f.OSABI = elf.OSABI(abi)
-	f.BigEndian = order == uint8(elf.ELFDATA2MSB)
-	return f.readHeaderFields()
+	h.OSABI = elf.OSABI(abi)
+	h.BigEndian = order == uint8(elf.ELFDATA2MSB)
+	t, err = h.readFields(data)
+	return h, t, err
 }
 
-// readHeaderFields reads the fields after e_ident.
-func (f *File) readHeaderFields() (t tables, err error) {
-	c := f.cursor(headerName, f.data)
+// readFields reads the fields after e_ident.
+func (h *Header) readFields(data []byte) (t tables, err error) {
+	c := h.cursor(headerName, data)
 	c.Skip(elf.EI_NIDENT)
-	f.Type = elf.Type(c.U16())
-	f.Machine = elf.Machine(c.U16())
+	h.Type = elf.Type(c.U16())
+	h.Machine = elf.Machine(c.U16())
 	c.Skip(4) // e_version repeats EI_VERSION
 
-	word := f.AddrSize()
-	f.Entry = c.Uint(word)
+	word := h.AddrSize()
+	h.Entry = c.Uint(word)
 	t.phoff = c.Uint(word)
 	t.shoff = c.Uint(word)
-	f.Flags = c.U32()
+	h.Flags = c.U32()
 
 	c.Skip(2) // e_ehsize
 	t.phentsize = c.U16()
@@ -100,6 +121,21 @@ func (f *File) readHeaderFields() (t tables, err error) {
 	t.shnum = uint64(c.U16())
 	t.shstrndx = uint32(c.U16())
 	return t, c.Err()
+}
+
+// Offsets from e_ehsize, the first field after those whose size depends on the
+// class.
+const (
+	fieldPhentsize = 2
+	fieldPhnum     = 4
+	fieldShentsize = 6
+	fieldShstrndx  = 10
+)
+
+// headerField returns err at a field of the ELF header.
+func (h *Header) headerField(field int, err error) error {
+	ehsize := int(h.byClass(40, 52))
+	return &wire.Error{Section: headerName, Offset: ehsize + field, Err: err}
 }
 
 // notELF returns ErrNotELF with the kind of the file and the program that reads it, if

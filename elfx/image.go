@@ -12,7 +12,6 @@ import (
 // Reasons for which two files do not belong together.
 var (
 	ErrOtherBuildID = errors.New("build id differs")
-	ErrOtherSup     = errors.New("checksum differs from .debug_sup")
 	ErrOtherMachine = errors.New("machine, class or byte order differs")
 	ErrOtherLayout  = errors.New("code is at other addresses")
 	ErrNoCode       = errors.New("neither file holds code: both are debug files")
@@ -50,7 +49,7 @@ func Join(a, b *File) (*Image, error) {
 	}
 
 	// The binary becomes a, the debug file b.
-	if !a.holdsLoaded || b.holdsLoaded && a.hasDWARF() && !b.hasDWARF() {
+	if !a.holdsLoaded || b.holdsLoaded && hasDWARF(a) && !hasDWARF(b) {
 		a, b = b, a
 	}
 	return &Image{Main: a, Debug: b}, nil
@@ -69,7 +68,7 @@ func matches(a, b *File) error {
 
 	// Prelinking moves the binary but not the debug file. Tools such as patchelf
 	// add and move other segments, but not those with code.
-	x, y := a.codeAddresses(), b.codeAddresses()
+	x, y := codeAddresses(a), codeAddresses(b)
 	if x != nil && y != nil && !slices.Equal(x, y) {
 		return fmt.Errorf("%w: %#x and %#x", ErrOtherLayout, y, x)
 	}
@@ -91,7 +90,7 @@ func (f *File) MatchBuildID(id []byte) error {
 
 // codeAddresses returns the virtual addresses of the executable segments, or those
 // of the code in a relocatable object.
-func (f *File) codeAddresses() (addrs []uint64) {
+func codeAddresses(f *File) (addrs []uint64) {
 	// An object has sections instead of segments.
 	if f.Type == elf.ET_REL {
 		for _, r := range f.ExecRanges() {
@@ -108,7 +107,7 @@ func (f *File) codeAddresses() (addrs []uint64) {
 }
 
 // hasDWARF reports whether the file itself has debug information.
-func (f *File) hasDWARF() bool {
+func hasDWARF(f *File) bool {
 	return present(f.Section(".debug_info")) != nil || present(f.Section(".debug_line")) != nil
 }
 
@@ -116,7 +115,7 @@ func (f *File) hasDWARF() bool {
 // debug information, else the main file. All .debug_ sections come from one file,
 // because they refer to each other.
 func (m *Image) DWARF() *File {
-	if m.Debug != nil && m.Debug.hasDWARF() {
+	if m.Debug != nil && hasDWARF(m.Debug) {
 		return m.Debug
 	}
 	return m.Main
@@ -146,48 +145,12 @@ func (m *Image) Section(name string) *Section {
 // or nil without an error if there is no such section.
 func (m *Image) SectionData(name string) ([]byte, error) { return dataOf(m.Section(name)) }
 
-// dataOf returns the bytes of s, which may be nil.
-func dataOf(s *Section) ([]byte, error) {
-	if present(s) == nil {
-		return nil, nil
-	}
-	return s.Data()
-}
-
-// Symbols reads .symtab from the file that has it, or else .dynsym. The table is
-// nil if the image has neither.
-func (m *Image) Symbols() (*SymbolTable, error) {
-	if s := m.Section(".symtab"); s != nil {
-		return s.file.Symtab()
-	}
-	return m.Dynsym()
-}
-
-// Dynsym reads .dynsym of the main file: no debug file has its bytes.
-func (m *Image) Dynsym() (*SymbolTable, error) { return m.Main.Dynsym() }
-
 // BuildID returns the build id of the main file, or else of the debug file, or nil.
 func (m *Image) BuildID() []byte {
 	if id := m.Main.BuildID(); id != nil || m.Debug == nil {
 		return id
 	}
 	return m.Debug.BuildID()
-}
-
-// ModuleID returns the id of the MODULE record; see File.ModuleID. The build id of
-// either file is preferred to a hash of the code.
-func (m *Image) ModuleID() (string, error) { return m.identified().ModuleID() }
-
-// Identifier returns the bytes that the id of the MODULE record is made of; see
-// File.Identifier.
-func (m *Image) Identifier() ([]byte, error) { return m.identified().Identifier() }
-
-// identified returns the file whose identifier is the module's.
-func (m *Image) identified() *File {
-	if m.Main.buildID == nil && m.Debug != nil && m.Debug.buildID != nil {
-		return m.Debug
-	}
-	return m.Main
 }
 
 // Close closes both files.
@@ -197,12 +160,4 @@ func (m *Image) Close() error {
 		err = errors.Join(err, m.Debug.Close())
 	}
 	return err
-}
-
-// present returns s if the file has its bytes, else nil.
-func present(s *Section) *Section {
-	if s == nil || !s.Present() {
-		return nil
-	}
-	return s
 }

@@ -10,8 +10,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrLayout: the sections of a relocatable object do not fit into its address space.
-var ErrLayout = errors.New("sections of the object do not fit the address space")
+// errLayout: the sections of a relocatable object do not fit into its address space.
+var errLayout = errors.New("sections of the object do not fit the address space")
 
 // layOut assigns addresses to the loaded sections of a relocatable object: one
 // section after the other from 0 on, aligned, in the order of their headers. This
@@ -19,8 +19,8 @@ var ErrLayout = errors.New("sections of the object do not fit the address space"
 // elfutils' tools. Sections that are not loaded stay at 0, as in a linked file.
 //
 // An object whose headers already have a layout (ld -r with a script) keeps it.
-func (f *File) layOut() {
-	if f.Type != elf.ET_REL || f.hasLayout() {
+func layOut(f *File) {
+	if f.Type != elf.ET_REL || hasLayout(f) {
 		return
 	}
 
@@ -37,14 +37,14 @@ func (f *File) layOut() {
 			s.Addr, next = begin, end
 			continue
 		}
-		f.lose(&wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: ErrLayout})
+		f.lose(&wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: errLayout})
 		return
 	}
 }
 
 // hasLayout reports whether the loaded sections have addresses that ascend and do
 // not overlap.
-func (f *File) hasLayout() bool {
+func hasLayout(f *File) bool {
 	var end uint64
 	given := false
 	for i := range f.Sections {
@@ -61,19 +61,8 @@ func (f *File) hasLayout() bool {
 	return given
 }
 
-// loaded reports whether the section is loaded into memory.
-func (s *Section) loaded() bool {
-	return s.Flags&elf.SHF_ALLOC != 0 && s.Type != elf.SHT_NULL
-}
-
-// isCode reports whether the section is loaded and executable.
-func (s *Section) isCode() bool {
-	const code = elf.SHF_EXECINSTR | elf.SHF_ALLOC
-	return s.Flags&code == code
-}
-
 // lastAddress returns the last address of the file's class.
-func (f *File) lastAddress() uint64 { return f.byClass(math.MaxUint32, math.MaxUint64) }
+func (h *Header) lastAddress() uint64 { return h.byClass(math.MaxUint32, math.MaxUint64) }
 
 // alignUp returns the first multiple of align that is not below addr; ok is false
 // if it would overflow. An align that is no power of two has no effect.
@@ -87,23 +76,9 @@ func alignUp(addr, align uint64) (up uint64, ok bool) {
 	return up, up >= addr
 }
 
-// rebase turns the values of a relocatable object's symbols, which are section
-// offsets, into addresses. The value of a TLS symbol is an offset in linked files,
-// too; that of a common symbol is its alignment.
-func (f *File) rebase(symbols []Symbol) {
-	if f.Type != elf.ET_REL {
-		return
-	}
-	for i := range symbols {
-		if s := &symbols[i]; s.Type != elf.STT_TLS && uint64(s.Shndx) < uint64(len(f.Sections)) {
-			s.Value += f.Sections[s.Shndx].Addr
-		}
-	}
-}
-
 // linkRelocs links each section that is to be relocated with its relocation
 // sections: a list through the field relocs of their headers.
-func (f *File) linkRelocs() {
+func linkRelocs(f *File) {
 	if f.Type != elf.ET_REL {
 		return
 	}
@@ -115,7 +90,7 @@ func (f *File) linkRelocs() {
 			continue
 		}
 		t := &f.Sections[s.Info]
-		if t.relocated() && (isRelocs(s.Type) || s.maybeRelocs(t)) {
+		if isRelocated(t) && (isRelocs(s.Type) || maybeRelocs(s, t)) {
 			s.relocs, t.relocs = t.relocs, i
 		}
 	}
@@ -124,7 +99,7 @@ func (f *File) linkRelocs() {
 // maybeRelocs reports whether a section of an unknown type has relocations of t, to judge
 // by its name: relocation sections have that of t after ".rel", ".rela" or the like. Their
 // type is then an error of t's bytes, which would be wrong without these relocations.
-func (s *Section) maybeRelocs(t *Section) bool {
+func maybeRelocs(s, t *Section) bool {
 	known := s.Type <= elf.SHT_SYMTAB_SHNDX
 	return !known && len(s.Name) > len(t.Name) && strings.HasSuffix(s.Name, t.Name)
 }
@@ -134,14 +109,13 @@ func (s *Section) maybeRelocs(t *Section) bool {
 // because it is hashed and disassembled as it is in the file.
 var relocatedNames = []string{".debug_", ".zdebug_", ".eh_frame", ".sframe", ".ARM.ex", ".opd"}
 
-// relocated reports whether relocations of the section are applied.
-func (s *Section) relocated() bool {
-	if !s.Present() {
+// isRelocated reports whether relocations of the section are applied. What relocation
+// itself reads is not relocated: relocation sections, symbols and their names.
+func isRelocated(s *Section) bool {
+	switch {
+	case !s.Present() || isRelocs(s.Type):
 		return false
-	}
-
-	// Relocation sections are not relocated themselves.
-	if isRelocs(s.Type) {
+	case s.Type == elf.SHT_STRTAB || s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_SYMTAB_SHNDX:
 		return false
 	}
 	return s.Type == shtGNUSFrame || slices.ContainsFunc(relocatedNames, func(prefix string) bool { return strings.HasPrefix(s.Name, prefix) })

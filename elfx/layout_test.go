@@ -84,7 +84,7 @@ func TestLayoutTooLarge(t *testing.T) {
 		if test.lost != (len(f.Losses()) == 1) {
 			t.Errorf("%+v: %v", test, f.Losses())
 		} else if test.lost {
-			elftest.WantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
+			elftest.WantError(t, f.Losses()[0], errLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
 		}
 	}
 	s := objectSpec(elf.EM_386, elf.ELFCLASS32, false, false, make([]byte, 8))
@@ -94,7 +94,7 @@ func TestLayoutTooLarge(t *testing.T) {
 	if len(f.Losses()) != 1 {
 		t.Fatalf("32-bit: %v", f.Losses())
 	}
-	elftest.WantError(t, f.Losses()[0], ErrLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
+	elftest.WantError(t, f.Losses()[0], errLayout, sectionHeaders, l.Index[".text"]*l.Shentsize)
 }
 
 // Two objects with code at other places are no pair.

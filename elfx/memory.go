@@ -1,6 +1,7 @@
 package elfx
 
 import (
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -12,7 +13,7 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	buffers map[*mem.Buffer]bool
-	minis   []*File // results of DebugData
+	files   []io.Closer // results of DebugData
 }
 
 // get returns a buffer of size zero bytes, which is valid until put or release.
@@ -39,11 +40,11 @@ func (m *memory) put(b *mem.Buffer) {
 }
 
 // own makes release close a file.
-func (m *memory) own(mini *File) {
+func (m *memory) own(file io.Closer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.minis = append(m.minis, mini)
+	m.files = append(m.files, file)
 }
 
 // release releases all buffers and closes all files.
@@ -53,29 +54,8 @@ func (m *memory) release() {
 
 	mem.ReleaseAll(slices.Collect(maps.Keys(m.buffers)))
 	m.buffers = nil
-	for _, mini := range m.minis {
-		mini.Close() // nothing is mapped for the file, so there is no error
+	for _, file := range m.files {
+		file.Close() // nothing is mapped for the file, so there is no error
 	}
-	m.minis = nil
-}
-
-// copied returns a copy of data, which aliases the file from file offset off. The
-// pages of data are dropped as they are copied.
-func (f *File) copied(data []byte, off uint64) []byte {
-	// Each step copies some pages and then drops them, so that the section and its copy
-	// are never in memory as a whole at the same time.
-	out := f.memory.get(uint64(len(data))).Bytes()
-	d := dropper{f, off, off + uint64(len(data)), uint64(len(data))}
-	for at := 0; at < len(data); at += dropStep {
-		n := copy(out[at:min(at+dropStep, len(data))], data[at:])
-		d.consumed(at+n, len(data))
-	}
-	return out
-}
-
-// drop returns the whole pages between two file offsets to the system.
-func (f *File) drop(from, to uint64) {
-	if f.source != nil {
-		f.source.Drop(from, to)
-	}
+	m.files = nil
 }

@@ -1,16 +1,24 @@
 package elfx
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"math"
+
+	"github.com/mikelolasagasti/xz"
 
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
 
-// ErrUnpackedSize: compressed data claims an uncompressed size that is not credible.
+// ErrUnpackedSize: compressed data has an uncompressed size that is not credible.
 var ErrUnpackedSize = errors.New("unpacks to an unbelievable size")
+
+// errXZ: the data of .gnu_debugdata is damaged, or no .xz file.
+var errXZ = errors.New("unusable xz data")
 
 const debugDataName = ".gnu_debugdata"
 
@@ -22,22 +30,17 @@ const Separator = "!/"
 // without an error if f does not have the section. It must have f's machine and
 // build id. It is valid until f is closed.
 //
-// Memory is bounded before the decoding: by the sizes in the index of the xz file,
-// which must be below 16 MiB or 256 times the section's size and within limits.Inflated,
-// and by the same amount again for the dictionary.
-func (f *File) DebugData() (*File, error) {
+// Memory is bounded: the file by 16 MiB or 256 times the section's size and by
+// limits.Inflated, the dictionary by that of "xz -9", 64 MiB.
+func DebugData(f *File) (*File, error) {
 	s := present(f.Section(debugDataName))
 	if s == nil {
 		return nil, nil
 	}
-
-	mini := &File{opt: f.opt, paid: f.paid, path: f.path + Separator + debugDataName, archive: f.path}
-	err := f.do(func() error {
-		data, err := s.bytes()
-		if err != nil {
-			return err
-		}
-		return mini.unxz(debugDataName, data)
+	mini := &File{opt: f.opt, input: input{path: f.path + Separator + debugDataName, archive: f.path, paid: f.paid}}
+	err := f.do(func() (err error) {
+		mini.data, err = unpackedDebugData(f, s)
+		return err
 	})
 
 	// The decompressed bytes must be an ELF file of the same module.
@@ -45,7 +48,7 @@ func (f *File) DebugData() (*File, error) {
 		err = mini.do(mini.parse)
 	}
 	if err == nil {
-		err = f.acceptDebugData(mini)
+		err = acceptDebugData(f, mini)
 	}
 	if err != nil {
 		mini.Close()
@@ -55,29 +58,36 @@ func (f *File) DebugData() (*File, error) {
 	return mini, nil
 }
 
-// unxz decodes the .xz file in a section into the bytes of f.
-func (f *File) unxz(section string, data []byte) error {
-	stream, err := openXZ(section, data)
+// unpackedDebugData decompresses the .xz file in s.
+func unpackedDebugData(f *File, s *Section) ([]byte, error) {
+	packed, err := s.unpacked()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	credible := bounds.Inflated(f.opt.Limits, uint64(len(packed)))
+	most := min(credible, f.opt.Limits.Max(limits.Inflated, f.paid))
 
-	// The index of the xz file has the size, so memory is bounded before it is allocated.
+	// A byte more than allowed shows that there are too many.
+	var data bytes.Buffer
+	r, err := xz.NewReader(bytes.NewReader(packed), xz.DefaultDictMax)
+	if err == nil {
+		_, err = io.Copy(&data, io.LimitReader(r, int64(min(most, math.MaxInt64-1))+1))
+	}
 	switch {
-	case stream.size > bounds.Inflated(f.opt.Limits, uint64(len(data))):
-		err = fmt.Errorf("%w: %d bytes to %d", ErrUnpackedSize, len(data), stream.size)
-	case stream.size > f.opt.Limits.Max(limits.Inflated, f.paid):
+	case err != nil:
+		err = fmt.Errorf("%w: %w", errXZ, err)
+	case uint64(data.Len()) <= most:
+		return data.Bytes(), nil
+	case most == credible:
+		err = fmt.Errorf("%w: %d bytes to more than %d", ErrUnpackedSize, len(packed), most)
+	default:
 		err = f.opt.Limits.Exceeded(limits.Inflated, f.paid)
 	}
-	if err != nil {
-		return &wire.Error{Section: section, Err: err}
-	}
-	f.data = f.memory.get(stream.size).Bytes()
-	return stream.decode(f.data)
+	return nil, &wire.Error{Section: debugDataName, Err: err}
 }
 
 // acceptDebugData returns an error if mini is not of the same module as f.
-func (f *File) acceptDebugData(mini *File) (err error) {
+func acceptDebugData(f, mini *File) (err error) {
 	// Both build ids must agree, but a file without one is accepted.
 	switch {
 	case !f.SameMachine(mini):

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/mem"
 	"symkit/test/elftest"
 )
 
@@ -37,7 +38,7 @@ func TestShrunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := 0
-	err = Guard(func() error {
+	err = mem.Guard(func() error {
 		sum += bytes.Count(data, []byte{1})
 		return nil
 	})
@@ -83,7 +84,7 @@ func TestCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := inMemory(t, elftest.Plain(elf.ELFCLASS64, false).Build()).Section(".bss").Copy(); !errors.Is(err, ErrAbsent) {
+	if _, err := inMemory(t, elftest.Plain(elf.ELFCLASS64, false).Build()).Section(".bss").Copy(); !errors.Is(err, errAbsent) {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package elfx
 
 import (
 	"debug/elf"
+	"slices"
 
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -18,13 +19,16 @@ type note struct {
 	desc []byte
 }
 
+// BuildID returns a copy of the descriptor of the file's GNU build id note, or nil.
+func (f *File) BuildID() []byte { return slices.Clone(f.buildID) }
+
 // findBuildID returns the build id from the section where linkers put it, else from
 // any other note, or nil. A damaged note is a loss and not an error: a file without
 // a build id is usable.
-func (f *File) findBuildID() []byte {
+func findBuildID(f *File) []byte {
 	left := f.opt.Limits.Int(limits.Notes) // any number of headers can refer to the same bytes
 	if s := present(f.named(".note.gnu.build-id")); s != nil {
-		if id := f.sectionBuildID(s, &left); id != nil {
+		if id := sectionBuildID(f, s, &left); id != nil {
 			return id
 		}
 	}
@@ -35,7 +39,7 @@ func (f *File) findBuildID() []byte {
 		if s.Type != elf.SHT_NOTE || s.Name == ".note.gnu.build-id" {
 			continue
 		}
-		if id := f.sectionBuildID(s, &left); id != nil {
+		if id := sectionBuildID(f, s, &left); id != nil {
 			return id
 		}
 	}
@@ -43,7 +47,7 @@ func (f *File) findBuildID() []byte {
 	// At last the segments: a file without section headers has no note sections.
 	for i := range f.Segments {
 		if s := &f.Segments[i]; s.Type == elf.PT_NOTE {
-			if id := f.segmentBuildID(s, &left); id != nil {
+			if id := segmentBuildID(f, s, &left); id != nil {
 				return id
 			}
 		}
@@ -52,32 +56,32 @@ func (f *File) findBuildID() []byte {
 }
 
 // sectionBuildID returns the build id of a note section, or nil.
-func (f *File) sectionBuildID(s *Section, left *int) []byte {
+func sectionBuildID(f *File, s *Section, left *int) []byte {
 	data, err := s.raw() // notes are loaded, so never compressed
 	if err != nil {
 		f.lose(err)
 		return nil
 	}
-	return f.buildIDIn(s.label(), data, s.Align, left)
+	return buildIDIn(f, s.label(), data, s.Align, left)
 }
 
 // segmentBuildID returns the build id of a PT_NOTE segment, or nil.
-func (f *File) segmentBuildID(s *Segment, left *int) []byte {
+func segmentBuildID(f *File, s *Segment, left *int) []byte {
 	// The program headers of a debug file do not locate its notes. They are
 	// sections, too, which were searched.
 	if !f.holdsLoaded && len(f.Sections) > 0 {
 		return nil
 	}
-	data, ok := f.segmentData(s)
+	data, ok := segmentData(f, s)
 	if !ok {
 		return nil
 	}
-	return f.buildIDIn("PT_NOTE", data, s.Align, left)
+	return buildIDIn(f, "PT_NOTE", data, s.Align, left)
 }
 
 // buildIDIn returns the build id of the notes in data, or nil. At most left notes are
 // read.
-func (f *File) buildIDIn(where string, data []byte, align uint64, left *int) []byte {
+func buildIDIn(f *File, where string, data []byte, align uint64, left *int) []byte {
 	c := f.cursor(where, data)
 	for c.Len() > 0 && *left > 0 {
 		*left--

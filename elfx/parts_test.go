@@ -78,7 +78,7 @@ func TestPartsErrors(t *testing.T) {
 	zstd := (&elftest.Spec{}).Enc().U32(uint32(elf.COMPRESS_ZSTD), 0).U64(bounds.FreeSize, 1)
 	f := object(elftest.Sec{Data: zstd.B, Flags: elf.SHF_COMPRESSED}, elftest.Sec{Data: zstd.B, Flags: elf.SHF_COMPRESSED})
 	_, err = f.SectionData(".debug_info")
-	elftest.WantError(t, err, ErrParts, ".debug_info", 0)
+	elftest.WantError(t, err, errParts, ".debug_info", 0)
 	// A linked file's sections are what they are.
 	linked := (&elftest.Spec{Sections: []elftest.Sec{{Name: ".debug_info\x00a", Kind: elf.SHT_PROGBITS, Data: []byte("a")}, {Name: ".debug_info\x00b", Kind: elf.SHT_PROGBITS, Data: []byte("b")}}}).Build()
 	if data, err := mustFile(t, linked).SectionData(".debug_info"); string(data) != "a" || err != nil {

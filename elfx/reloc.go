@@ -4,12 +4,13 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"math"
 
 	"symkit/internal/wire"
 )
 
-// ErrNotRelocs: the section's type is not one of relocations, or not one that is known.
-var ErrNotRelocs = errors.New("not relocations of a known format")
+// errNotRelocs: the section's type is not one of relocations, or not one that is known.
+var errNotRelocs = errors.New("not relocations of a known format")
 
 // Section types of compact relocations (CREL, proposed for the gABI): the number that LLVM
 // uses until the proposal is accepted, and the proposed number.
@@ -39,26 +40,6 @@ type Reloc struct {
 	Sym uint32
 }
 
-// Relocs reads a section of type SHT_REL, SHT_RELA or CREL, or Android's packed form.
-func (s *Section) Relocs() ([]Reloc, error) { return guarded(s.file, s.readRelocs) }
-
-func (s *Section) readRelocs() ([]Reloc, error) {
-	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
-		return s.unpackRelocs()
-	}
-	r, err := s.relocReader()
-	if err != nil {
-		return nil, err
-	}
-
-	// Each entry takes at least a byte, and the reader has checked the count.
-	relocs := make([]Reloc, 0, r.count)
-	for r.next() {
-		relocs = append(relocs, r.last)
-	}
-	return relocs, r.Err()
-}
-
 // relocReader reads the entries of a relocation section, one after the other.
 type relocReader struct {
 	wire.Cursor
@@ -70,17 +51,17 @@ type relocReader struct {
 	shift   uint // of the offsets of compact relocations
 }
 
-// relocReader returns a reader of a section of type SHT_REL, SHT_RELA or CREL. The count
+// newRelocReader returns a reader of a section of type SHT_REL, SHT_RELA or CREL. The count
 // of entries is at most the number of bytes.
-func (s *Section) relocReader() (r relocReader, err error) {
+func newRelocReader(s *Section) (r relocReader, err error) {
 	r = relocReader{file: s.file, compact: isCrel(s.Type), addends: s.Type == elf.SHT_RELA}
 	switch {
 	case !isRelocs(s.Type):
-		return r, &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: type %#x", ErrNotRelocs, uint32(s.Type))}
+		return r, &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: type %#x", errNotRelocs, uint32(s.Type))}
 	case !r.compact && s.Entsize != r.entrySize():
-		return r, &wire.Error{Section: s.label(), Err: ErrEntrySize}
+		return r, &wire.Error{Section: s.label(), Err: errEntrySize}
 	}
-	data, err := s.bytes()
+	data, err := s.unpacked()
 	if err != nil {
 		return r, err
 	}
@@ -152,5 +133,59 @@ func (r *relocReader) entry64() {
 	}
 	if r.addends {
 		r.last.Addend = int64(r.U64())
+	}
+}
+
+// Compact relocations (CREL): a header, then one entry a relocation, all in LEB128. The
+// members of an entry are differences to the entry before; the low bits of the first byte
+// say which members differ.
+const (
+	crelShift  = 3 // header: the shift of the offsets
+	crelAddend = 4 // header: entries have addends; entry: the addend differs
+	crelCount  = 3 // header: bits below the count
+
+	crelSym  = 1 // entry: the symbol differs
+	crelType = 2 // entry: the type differs
+)
+
+// header reads the header of compact relocations.
+func (r *relocReader) header() {
+	h := r.ULEB()
+	r.count, r.addends, r.shift = h>>crelCount, h&crelAddend != 0, uint(h&crelShift)
+	if r.Err() == nil && r.count > uint64(r.Len()) {
+		r.Fail(r.Pos(), wire.ErrTruncated)
+	}
+	if r.Err() != nil {
+		r.count = 0
+	}
+}
+
+// delta reads an entry of compact relocations.
+func (r *relocReader) delta() {
+	// The first byte has the flags and the low bits of the offset's difference; a ULEB128
+	// with all further bits follows if its high bit is set.
+	flags := uint(2)
+	if r.addends {
+		flags = 3
+	}
+	first := r.U8()
+	delta := uint64(first&0x7f) >> flags
+	if first >= 0x80 {
+		delta |= r.ULEB() << (7 - flags)
+	}
+	r.last.Offset += delta << r.shift
+
+	if first&crelSym != 0 {
+		r.last.Sym += uint32(r.SLEB())
+	}
+	if first&crelType != 0 {
+		r.last.Type += uint32(r.SLEB())
+	}
+	if r.addends && first&crelAddend != 0 {
+		r.last.Addend += r.SLEB()
+	}
+	if r.file.Class == elf.ELFCLASS32 {
+		r.last.Offset &= math.MaxUint32
+		r.last.Addend = int64(int32(r.last.Addend))
 	}
 }

@@ -96,9 +96,9 @@ func TestCrelErrors(t *testing.T) {
 		{"huge count", ShtCrelLLVM, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}, wire.ErrTruncated, 10},
 		{"no symbol", ShtCrelLLVM, []byte{1<<3 | 4, 7}, wire.ErrTruncated, 2},
 		{"offset without an end", ShtCrelLLVM, []byte{1<<3 | 4, 0x80, 0x80}, wire.ErrTruncated, 3},
-		{"unknown type", 0x40000042, []byte{1<<3 | 4, 7, 1, 1, 1}, ErrNotRelocs, 0},
-		{"Android's", ShtAndroidRela, []byte("APS2"), ErrNotRelocs, 0},
-		{"relative ones", 19, make([]byte, 8), ErrNotRelocs, 0},
+		{"unknown type", 0x40000042, []byte{1<<3 | 4, 7, 1, 1, 1}, errNotRelocs, 0},
+		{"Android's", ShtAndroidRela, []byte("APS2"), errNotRelocs, 0},
+		{"relative ones", 19, make([]byte, 8), errNotRelocs, 0},
 	} {
 		f := mustFile(t, crelSpec(elf.ELFCLASS64, test.kind, test.bytes).Build())
 		data, err := f.SectionData(".debug_info")

@@ -17,11 +17,11 @@ const (
 
 // Errors of packed relocations.
 var (
-	// ErrPackedMagic: the packed relocations do not begin with "APS2".
-	ErrPackedMagic = errors.New("packed relocations of an unknown format")
-	// ErrPackedCount: there are more relocations than the file has words, or a
+	// errPackedMagic: the packed relocations do not begin with "APS2".
+	errPackedMagic = errors.New("packed relocations of an unknown format")
+	// errPackedCount: there are more relocations than the file has words, or a
 	// group is larger than the number of relocations that remain.
-	ErrPackedCount = errors.New("impossible number of packed relocations")
+	errPackedCount = errors.New("impossible number of packed relocations")
 )
 
 // Flags of a group of packed relocations (bionic, linker_reloc_iterators.h): the
@@ -37,8 +37,8 @@ const (
 // Offsets and addends are differences to the previous relocation. A relocation of a
 // group may take no bytes, so the number of relocations is bounded by the number of
 // words in the file.
-func (s *Section) unpackRelocs() ([]Reloc, error) {
-	data, err := s.bytes()
+func unpackRelocs(s *Section) ([]Reloc, error) {
+	data, err := s.unpacked()
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +46,13 @@ func (s *Section) unpackRelocs() ([]Reloc, error) {
 	// The format begins with a magic, the count and the first offset.
 	c := s.file.cursor(s.label(), data)
 	if magic := c.Bytes(4); c.Err() == nil && string(magic) != "APS2" {
-		c.Fail(0, ErrPackedMagic)
+		c.Fail(0, errPackedMagic)
 	}
 
 	at := c.Pos()
 	count := uint64(c.SLEB())
 	if c.Err() == nil && count > uint64(len(s.file.data)/s.file.AddrSize()) {
-		c.Fail(at, ErrPackedCount)
+		c.Fail(at, errPackedCount)
 	}
 
 	// A group is never larger than the relocations that remain.
@@ -76,7 +76,7 @@ func (u *unpacker) group(left uint64) {
 	at := u.Pos()
 	n, flags := uint64(u.SLEB()), u.SLEB()
 	if u.Err() == nil && (n == 0 || n > left) {
-		u.Fail(at, ErrPackedCount)
+		u.Fail(at, errPackedCount)
 	}
 
 	// The fields that the group has once.

@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"sync"
 
 	"symkit/elfx/internal/reloc"
 	"symkit/internal/mem"
@@ -14,33 +13,23 @@ import (
 // Reasons for which a section of a relocatable object, or one of its fields, was not
 // relocated.
 var (
-	// ErrRelocType: the type does not occur in debug or unwind information on
+	// errRelocType: the type does not occur in debug or unwind information on
 	// this machine, or the machine is not known.
-	ErrRelocType = reloc.ErrType
-	// ErrRelocPlace: the field is outside the section.
-	ErrRelocPlace = reloc.ErrPlace
-	// ErrRelocSymbol: the symbol is not in the table, or its section does not
+	errRelocType = reloc.ErrType
+	// errRelocPlace: the field is outside the section.
+	errRelocPlace = reloc.ErrPlace
+	// errRelocSymbol: the symbol is not in the table, or its section does not
 	// exist.
-	ErrRelocSymbol = reloc.ErrSymbol
-	// ErrRelocTable: the relocations do not refer to the file's symbol table.
-	ErrRelocTable = errors.New("relocations without the symbol table")
-	// ErrOverlap: sections or relocation sections overlap. No tool writes such
+	errRelocSymbol = reloc.ErrSymbol
+	// errRelocTable: the relocations do not refer to the file's symbol table.
+	errRelocTable = errors.New("relocations without the symbol table")
+	// errOverlap: sections or relocation sections overlap. No tool writes such
 	// files, and copies of overlapping sections could take any amount of memory.
-	ErrOverlap = errors.New("sections overlap")
+	errOverlap = errors.New("sections overlap")
 )
 
 // maxRelocLosses bounds the kinds of failure that a section's losses distinguish.
 const maxRelocLosses = 16
-
-// relocation is the state that the relocated sections of one file share.
-type relocation struct {
-	symbols    func() ([]Symbol, error) // of .symtab, rebased; read on the first call
-	mu         sync.Mutex
-	copied     uint64 // bytes of section copies
-	read       uint64 // bytes of relocation sections
-	losses     []error
-	symtabFrom int // index of .symtab
-}
 
 // RelocLosses returns the relocations that could not be applied in the sections read
 // so far (Section.Data): one error for each section and relocation type. Its offset
@@ -53,32 +42,26 @@ func (f *File) RelocLosses() []error {
 	return f.reloc.losses[:len(f.reloc.losses):len(f.reloc.losses)]
 }
 
-// prepareRelocation sets the addresses of a relocatable object's sections and finds
-// their relocations. The headers have been read.
-func (f *File) prepareRelocation() {
-	f.layOut()
-	f.findParts()
-	f.linkRelocs()
-	f.reloc.symbols = sync.OnceValues(func() (symbols []Symbol, err error) {
-		// A fault must not leave the Once done with neither symbols nor error.
-		err = mem.Guard(func() error {
-			s := f.byType(".symtab")
-			if s == nil {
-				return &wire.Error{Section: ".symtab", Err: ErrRelocTable}
-			}
-			t, err := f.readSymtab(s)
-			if err == nil {
-				symbols, f.reloc.symtabFrom = t.Symbols, s.Index
-			}
-			return err
-		})
-		return symbols, err
+// relocationSymbols reads the symbols that relocations refer to.
+func relocationSymbols(f *File) (symbols []Symbol, err error) {
+	// A fault must not leave the caller's Once done with neither symbols nor error.
+	err = mem.Guard(func() error {
+		s := f.byType(".symtab")
+		if s == nil {
+			return &wire.Error{Section: ".symtab", Err: errRelocTable}
+		}
+		t, err := readSymtab(f, s)
+		if err == nil {
+			symbols, f.reloc.symtabFrom = t.Symbols, s.Index
+		}
+		return err
 	})
+	return symbols, err
 }
 
 // charge adds n to sum and reports whether sum is at most the size of the file.
 // Sections that do not overlap cannot exceed that.
-func (f *File) charge(sum *uint64, n uint64) bool {
+func charge(f *File, sum *uint64, n uint64) bool {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
 
@@ -109,7 +92,7 @@ func (s *Section) relocatedData() (*mem.Buffer, error) {
 	// that was released is relocated again, but counts once.
 	for i := s.applied(); i != 0 && err == nil; {
 		table := &s.file.Sections[i]
-		err = s.applyTable(data.Bytes(), table)
+		err = applyTable(s, data.Bytes(), table)
 		i = table.relocs
 	}
 	if err != nil {
@@ -126,8 +109,8 @@ func (s *Section) copied() (*mem.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.paid && !s.file.charge(&s.file.reloc.copied, s.Size) {
-		return nil, &wire.Error{Section: s.label(), Err: ErrOverlap}
+	if !s.paid && !charge(s.file, &s.file.reloc.copied, s.Size) {
+		return nil, &wire.Error{Section: s.label(), Err: errOverlap}
 	}
 	data := s.file.memory.get(s.Size)
 	copy(data.Bytes(), raw)
@@ -136,7 +119,7 @@ func (s *Section) copied() (*mem.Buffer, error) {
 
 // applyTable applies the relocations of one section to data. The error is about the
 // whole relocation section; a single relocation that cannot be applied is a loss.
-func (s *Section) applyTable(data []byte, table *Section) error {
+func applyTable(s *Section, data []byte, table *Section) error {
 	// The symbol table is read once for all sections.
 	f := s.file
 	symbols, err := f.reloc.symbols()
@@ -144,23 +127,23 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 		return err
 	}
 	if uint64(table.Link) != uint64(f.reloc.symtabFrom) {
-		return &wire.Error{Section: table.label(), Err: ErrRelocTable}
+		return &wire.Error{Section: table.label(), Err: errRelocTable}
 	}
-	r, err := table.relocReader()
+	r, err := newRelocReader(table)
 	if err != nil {
 		return err
 	}
 
 	// Many headers could refer to the same relocations, each of them to be applied again.
-	if !s.paid && !f.charge(&f.reloc.read, uint64(r.Len())) {
-		return &wire.Error{Section: table.label(), Err: ErrOverlap}
+	if !s.paid && !charge(f, &f.reloc.read, uint64(r.Len())) {
+		return &wire.Error{Section: table.label(), Err: errOverlap}
 	}
 
 	// Each relocation is read and applied in turn; the table is never decoded as a whole.
 	target := reloc.Section{
 		Machine: f.Machine, Class: f.Class, BigEndian: f.BigEndian,
 		Data: data, Addr: s.Addr, InField: !r.addends,
-		Symbol: func(index uint32) (reloc.Symbol, error) { return f.relocSymbol(symbols, index) },
+		Symbol: func(index uint32) (reloc.Symbol, error) { return relocSymbol(f, symbols, index) },
 	}
 	var lost relocLosses
 	for r.next() {
@@ -169,7 +152,7 @@ func (s *Section) applyTable(data []byte, table *Section) error {
 		}
 	}
 	if !s.paid {
-		f.loseRelocs(s, lost)
+		loseRelocs(f, s, lost)
 	}
 	return r.Err()
 }
@@ -197,9 +180,9 @@ func (all *relocLosses) add(r *Reloc, err error) {
 }
 
 // relocSymbol returns the symbol with an index in .symtab.
-func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, err error) {
+func relocSymbol(f *File, symbols []Symbol, index uint32) (out reloc.Symbol, err error) {
 	if uint64(index) >= uint64(len(symbols)) {
-		return out, ErrRelocSymbol
+		return out, errRelocSymbol
 	}
 	s := &symbols[index]
 	out = reloc.Symbol{Value: s.Value, Size: s.Size, TLS: s.Type == elf.STT_TLS}
@@ -210,7 +193,7 @@ func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, er
 	case s.Shndx == ShnUndef || s.Shndx >= ShnReserve:
 		out.Value = 0 // in another file, or common and without an address
 	case uint64(s.Shndx) >= uint64(len(f.Sections)):
-		return out, ErrRelocSymbol
+		return out, errRelocSymbol
 	default:
 		out.Base = f.Sections[s.Shndx].Addr
 	}
@@ -219,7 +202,7 @@ func (f *File) relocSymbol(symbols []Symbol, index uint32) (out reloc.Symbol, er
 
 // loseRelocs adds an error to RelocLosses for each kind of loss. The error after
 // maxRelocLosses stands for all further kinds.
-func (f *File) loseRelocs(s *Section, lost relocLosses) {
+func loseRelocs(f *File, s *Section, lost relocLosses) {
 	f.reloc.mu.Lock()
 	defer f.reloc.mu.Unlock()
 

@@ -195,17 +195,17 @@ func TestRelocLosses(t *testing.T) {
 		at      int
 		text    string
 	}{
-		{"unknown type", elf.EM_X86_64, []Reloc{{Type: 99, Offset: 3, Sym: symFunc}, {Type: 99, Offset: 7}}, ErrRelocType, 3, "EM_X86_64 type 0x63 (fields left as they are: 2)"},
-		{"a type of code", elf.EM_X86_64, []Reloc{{Type: 9, Offset: 3, Sym: symFunc}}, ErrRelocType, 3, "R_X86_64_GOTPCREL (fields left as they are: 1)"},
-		{"unknown machine", elf.EM_68K, []Reloc{{Type: 1, Offset: 4}}, ErrRelocType, 4, "EM_68K type 0x1 ("},
-		{"field at the end", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 9}}, ErrRelocPlace, 9, "R_X86_64_64"},
-		{"offset 2^64-1", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1<<64 - 1}}, ErrRelocPlace, 16, "R_X86_64_64"},
-		{"LEB without an end", elf.EM_RISCV, []Reloc{{Type: 60, Offset: 9}}, ErrRelocPlace, 9, "EM_RISCV type 0x3c"},
-		{"no such symbol", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symCount}}, ErrRelocSymbol, 1, "R_X86_64_64"},
-		{"symbol in no section", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symLost}}, ErrRelocSymbol, 1, "R_X86_64_64"},
-		{"special symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8 | 1<<24, Offset: 1}}, ErrRelocType, 1, "type 0x1001212"},
-		{"unknown type in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 99<<8, Offset: 1}}, ErrRelocType, 1, "type 0x6312"},
-		{"no symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8, Offset: 1, Sym: symLost}}, ErrRelocSymbol, 1, "type 0x1212"},
+		{"unknown type", elf.EM_X86_64, []Reloc{{Type: 99, Offset: 3, Sym: symFunc}, {Type: 99, Offset: 7}}, errRelocType, 3, "EM_X86_64 type 0x63 (fields left as they are: 2)"},
+		{"a type of code", elf.EM_X86_64, []Reloc{{Type: 9, Offset: 3, Sym: symFunc}}, errRelocType, 3, "R_X86_64_GOTPCREL (fields left as they are: 1)"},
+		{"unknown machine", elf.EM_68K, []Reloc{{Type: 1, Offset: 4}}, errRelocType, 4, "EM_68K type 0x1 ("},
+		{"field at the end", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 9}}, errRelocPlace, 9, "R_X86_64_64"},
+		{"offset 2^64-1", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1<<64 - 1}}, errRelocPlace, 16, "R_X86_64_64"},
+		{"LEB without an end", elf.EM_RISCV, []Reloc{{Type: 60, Offset: 9}}, errRelocPlace, 9, "EM_RISCV type 0x3c"},
+		{"no such symbol", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symCount}}, errRelocSymbol, 1, "R_X86_64_64"},
+		{"symbol in no section", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1, Sym: symLost}}, errRelocSymbol, 1, "R_X86_64_64"},
+		{"special symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8 | 1<<24, Offset: 1}}, errRelocType, 1, "type 0x1001212"},
+		{"unknown type in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 99<<8, Offset: 1}}, errRelocType, 1, "type 0x6312"},
+		{"no symbol in a MIPS triple", elf.EM_MIPS, []Reloc{{Type: 18 | 18<<8, Offset: 1, Sym: symLost}}, errRelocSymbol, 1, "type 0x1212"},
 	} {
 		got, f := relocated(t, objectSpec(test.machine, elf.ELFCLASS64, false, true, ones, test.relocs...))
 		if !bytes.Equal(got, ones) {
@@ -256,10 +256,10 @@ func TestRelocTables(t *testing.T) {
 		section string
 		at      int
 	}{
-		{"entry size", func(s *elftest.Spec) { s.Sections[4].Entsize = 16 }, ErrEntrySize, ".rel.debug_info", 0},
+		{"entry size", func(s *elftest.Spec) { s.Sections[4].Entsize = 16 }, errEntrySize, ".rel.debug_info", 0},
 		{"half an entry", func(s *elftest.Spec) { s.Sections[4].Data = make([]byte, 36) }, wire.ErrTruncated, ".rel.debug_info", 24},
-		{"no symbol table", func(s *elftest.Spec) { s.Sections[6].Kind = elf.SHT_PROGBITS }, ErrRelocTable, ".symtab", 0},
-		{"another symbol table", func(s *elftest.Spec) { s.Sections[4].Link = ".strtab" }, ErrRelocTable, ".rel.debug_info", 0},
+		{"no symbol table", func(s *elftest.Spec) { s.Sections[6].Kind = elf.SHT_PROGBITS }, errRelocTable, ".symtab", 0},
+		{"another symbol table", func(s *elftest.Spec) { s.Sections[4].Link = ".strtab" }, errRelocTable, ".rel.debug_info", 0},
 		{"damaged symbol table", func(s *elftest.Spec) { s.Sections[6].Data = make([]byte, 25) }, wire.ErrTruncated, ".symtab", 24},
 		{"damaged compression", func(s *elftest.Spec) { s.Sections[3].Flags = elf.SHF_COMPRESSED }, wire.ErrTruncated, ".debug_info", 8},
 	} {
@@ -285,7 +285,7 @@ func TestRelocOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := f.SectionData(".debug_line")
-	elftest.WantError(t, err, ErrOverlap, ".debug_line", 0)
+	elftest.WantError(t, err, errOverlap, ".debug_line", 0)
 }
 
 // Relocations in code and in a linked file (ld --emit-relocs) are left alone.
@@ -304,5 +304,20 @@ func TestNotRelocated(t *testing.T) {
 	raw, err := f.Section(".debug_info").Raw()
 	if !bytes.Equal(raw, make([]byte, 8)) || err != nil {
 		t.Errorf("raw: %x, %v", raw, err)
+	}
+}
+
+// The names of symbols are not relocated, whatever relocations say: relocation reads them.
+func TestRelocatedNames(t *testing.T) {
+	s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 16))
+	names := &s.Sections[5]
+	names.Name, names.Data = ".debug_str", make([]byte, 16)
+	s.Sections[6].Link = names.Name
+	s.Sections = append(s.Sections, elftest.Sec{Name: ".rela.debug_str", Kind: elf.SHT_RELA, Info: 6, Link: ".symtab", Entsize: 24,
+		Data: relocBytes(s, true, []Reloc{{Sym: symAbs, Type: uint32(elf.R_X86_64_64)}})})
+	f := mustFile(t, s.Build())
+	data, err := f.SectionData(names.Name)
+	if err != nil || !bytes.Equal(data, names.Data) {
+		t.Errorf("%x, %v", data, err)
 	}
 }

@@ -3,89 +3,18 @@ package elfx
 import (
 	"cmp"
 	"debug/elf"
-	"errors"
 	"math"
 	"slices"
-
-	"symkit/internal/wire"
 )
-
-// ErrNoFirst: e_phnum refers to section header 0, which does not exist (gABI, "ELF
-// Header": PN_XNUM).
-var ErrNoFirst = errors.New("program header count kept in a missing section header")
-
-// pnXNum in e_phnum means that the count is in sh_info of section header 0.
-const pnXNum = 0xffff
 
 // ptGNUSFrame is the segment of .sframe (PT_GNU_SFRAME).
 const ptGNUSFrame = elf.ProgType(0x6474e554)
 
-// Segment is one program header (gABI, "Program Header").
-type Segment struct {
-	Type   elf.ProgType
-	Flags  elf.ProgFlag
-	Offset uint64 // file offset
-	Vaddr  uint64 // virtual address
-	Filesz uint64 // bytes in the file
-	Memsz  uint64 // bytes in memory
-	Align  uint64
-}
-
 // Range is a half-open range of virtual addresses, [Lo, Hi).
 type Range struct{ Lo, Hi uint64 }
 
-// readSegments reads the program header table. Section header 0 is first, or nil.
-func (f *File) readSegments(t tables, first *Section) error {
-	// The escape value in e_phnum refers to section header 0.
-	if t.phnum == pnXNum {
-		if first == nil {
-			return f.headerField(fieldPhnum, ErrNoFirst)
-		}
-		t.phnum = uint64(first.Info)
-	}
-	if t.phnum == 0 || t.phoff == 0 {
-		return nil
-	}
-
-	// An entry of another size than the class's would shift every field.
-	size := f.byClass(32, 56)
-	if uint64(t.phentsize) != size {
-		return f.headerField(fieldPhentsize, ErrEntrySize)
-	}
-	data, err := f.at(programHeaders, t.phoff, t.phnum*size)
-	if err != nil {
-		return err
-	}
-
-	c := f.cursor(programHeaders, data)
-	segments := make([]Segment, t.phnum)
-	for i := range segments {
-		f.readSegment(&c, &segments[i])
-	}
-	f.Segments = segments
-	return c.Err()
-}
-
-// readSegment reads one header. The position of p_flags depends on the class.
-func (f *File) readSegment(c *wire.Cursor, s *Segment) {
-	word := f.AddrSize()
-	s.Type = elf.ProgType(c.U32())
-	if f.Class == elf.ELFCLASS64 {
-		s.Flags = elf.ProgFlag(c.U32())
-	}
-	s.Offset = c.Uint(word)
-	s.Vaddr = c.Uint(word)
-	c.Skip(uint64(word)) // p_paddr
-	s.Filesz = c.Uint(word)
-	s.Memsz = c.Uint(word)
-	if f.Class == elf.ELFCLASS32 {
-		s.Flags = elf.ProgFlag(c.U32())
-	}
-	s.Align = c.Uint(word)
-}
-
-// segment returns the first program header of a type, or nil.
-func (f *File) segment(t elf.ProgType) *Segment {
+// segmentOf returns the first program header of a type, or nil.
+func segmentOf(f *File, t elf.ProgType) *Segment {
 	return find(f.Segments, func(s *Segment) bool { return s.Type == t })
 }
 
@@ -101,7 +30,7 @@ func (s *Segment) inFile(addr uint64) bool {
 // relative to: p_vaddr of the first PT_LOAD, as in Breakpad; 0 for a relocatable
 // object.
 func (f *File) LoadAddress() uint64 {
-	if s := f.segment(elf.PT_LOAD); s != nil && f.Type != elf.ET_REL {
+	if s := segmentOf(f, elf.PT_LOAD); s != nil && f.Type != elf.ET_REL {
 		return s.Vaddr
 	}
 	return 0
@@ -182,7 +111,7 @@ func (f *File) bytesFrom(addr uint64) []byte {
 		if !s.inFile(addr) {
 			continue
 		}
-		if data, ok := f.segmentData(s); ok {
+		if data, ok := segmentData(f, s); ok {
 			return data[min(addr-s.Vaddr, uint64(len(data))):]
 		}
 	}
@@ -191,7 +120,7 @@ func (f *File) bytesFrom(addr uint64) []byte {
 
 // segmentData aliases the bytes of a segment in the file. A truncated file has
 // fewer bytes than p_filesz.
-func (f *File) segmentData(s *Segment) (data []byte, ok bool) {
+func segmentData(f *File, s *Segment) (data []byte, ok bool) {
 	// Offset and p_filesz are of the header, and need not be inside the file.
 	size := uint64(len(f.data))
 	if s.Offset >= size {
@@ -201,9 +130,9 @@ func (f *File) segmentData(s *Segment) (data []byte, ok bool) {
 	return f.data[s.Offset:][:n:n], true
 }
 
-// findLoaded computes HoldsLoaded. A debug file has the bytes of its notes; its
+// findLoaded returns HoldsLoaded. A debug file has the bytes of its notes; its
 // other loaded sections are SHT_NOBITS.
-func (f *File) findLoaded() bool {
+func findLoaded(f *File) bool {
 	if len(f.Sections) == 0 {
 		return slices.ContainsFunc(f.Segments, func(s Segment) bool {
 			return s.Type == elf.PT_LOAD && s.Filesz > 0

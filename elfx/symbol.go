@@ -10,8 +10,8 @@ import (
 	"symkit/limits"
 )
 
-// ErrSymbolStrings: the string table of a symbol table is missing.
-var ErrSymbolStrings = errors.New("symbol table without a string table")
+// errSymbolStrings: the string table of a symbol table is missing.
+var errSymbolStrings = errors.New("symbol table without a string table")
 
 // Special values of Symbol.Shndx. They differ from those of st_shndx (gABI,
 // "Special Section Indexes"), which can be section indices: with extended numbering,
@@ -64,34 +64,8 @@ func (t *SymbolTable) NameOf(s *Symbol) []byte {
 	return rest[:len(rest):len(rest)]
 }
 
-// Symtab reads .symtab on every call. The table is nil if the file has none.
-func (f *File) Symtab() (*SymbolTable, error) {
-	return f.symbols(".symtab")
-}
-
-// Dynsym reads .dynsym on every call, or, in a file without section headers, the
-// table that DT_SYMTAB points to. The table is nil if the file has none.
-func (f *File) Dynsym() (*SymbolTable, error) {
-	return f.symbols(".dynsym")
-}
-
-// symbols reads the named table.
-func (f *File) symbols(name string) (*SymbolTable, error) {
-	return guarded(f, func() (*SymbolTable, error) {
-		// Without section headers, only the dynamic section locates .dynsym.
-		s := f.Section(name)
-		switch {
-		case s == nil && name == ".dynsym" && f.namesLost():
-			return f.dynamicSymbols()
-		case present(s) == nil:
-			return nil, nil
-		}
-		return f.readSymtab(s)
-	})
-}
-
 // readSymtab reads a symbol table with its string table and extended indices.
-func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
+func readSymtab(f *File, s *Section) (*SymbolTable, error) {
 	c, err := s.cursor()
 	if err != nil {
 		return nil, err
@@ -99,30 +73,44 @@ func (f *File) readSymtab(s *Section) (*SymbolTable, error) {
 
 	t := f.linked(s)
 	if t == nil {
-		return nil, &wire.Error{Section: s.label(), Err: ErrSymbolStrings}
+		return nil, &wire.Error{Section: s.label(), Err: errSymbolStrings}
 	}
-	strings, err := t.bytes()
+	strings, err := t.unpacked()
 	if err != nil {
 		return nil, err
 	}
 
 	// The entry size is that of the class; any other size is damage.
 	if s.Entsize != f.symbolSize() {
-		return nil, &wire.Error{Section: s.label(), Err: ErrEntrySize}
+		return nil, &wire.Error{Section: s.label(), Err: errEntrySize}
 	}
-	indices, err := f.extendedIndices(s)
+	indices, err := extendedIndices(f, s)
 	if err != nil {
 		return nil, err
 	}
 
-	symbols, err := f.decodeSymbols(c, indices)
-	f.rebase(symbols)
+	symbols, err := decodeSymbols(f, c, indices)
+	rebase(f, symbols)
 	return &SymbolTable{symbols, strings}, err
+}
+
+// rebase turns the values of a relocatable object's symbols, which are section
+// offsets, into addresses. The value of a TLS symbol is an offset in linked files,
+// too; that of a common symbol is its alignment.
+func rebase(f *File, symbols []Symbol) {
+	if f.Type != elf.ET_REL {
+		return
+	}
+	for i := range symbols {
+		if s := &symbols[i]; s.Type != elf.STT_TLS && uint64(s.Shndx) < uint64(len(f.Sections)) {
+			s.Value += f.Sections[s.Shndx].Addr
+		}
+	}
 }
 
 // extendedIndices returns a cursor over the SHT_SYMTAB_SHNDX section of a symbol
 // table; the cursor is empty if there is no such section.
-func (f *File) extendedIndices(symtab *Section) (wire.Cursor, error) {
+func extendedIndices(f *File, symtab *Section) (wire.Cursor, error) {
 	s := find(f.Sections, func(s *Section) bool {
 		return s.Type == elf.SHT_SYMTAB_SHNDX && uint64(s.Link) == uint64(symtab.Index)
 	})
@@ -137,7 +125,7 @@ const symbolMemory = 32
 
 // decodeSymbols reads entries to the end of c. If extended is not empty, it has one
 // index for each entry.
-func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
+func decodeSymbols(f *File, c, extended wire.Cursor) ([]Symbol, error) {
 	// The index of a section above the reserved numbers is in a table of its own.
 	n := uint64(c.Len()) / f.symbolSize()
 	err := bounds.NewRecords(f.opt.Limits, limits.SymbolRecords, f.paid).Take(int(n), symbolMemory)
@@ -171,12 +159,12 @@ func (f *File) decodeSymbols(c, extended wire.Cursor) ([]Symbol, error) {
 // shnXIndex stands for st_shndx SHN_XINDEX until the index is resolved.
 const shnXIndex = uint32(0xffffffff)
 
-func (f *File) symbolSize() uint64 { return f.byClass(16, 24) }
+func (h *Header) symbolSize() uint64 { return h.byClass(16, 24) }
 
 // readSymbol reads one entry. The order of the fields depends on the class.
-func (f *File) readSymbol(c *wire.Cursor, s *Symbol) {
+func (h *Header) readSymbol(c *wire.Cursor, s *Symbol) {
 	s.Name = c.U32()
-	if f.Class == elf.ELFCLASS32 {
+	if h.Class == elf.ELFCLASS32 {
 		s.Value = uint64(c.U32())
 		s.Size = uint64(c.U32())
 	}
@@ -190,7 +178,7 @@ func (f *File) readSymbol(c *wire.Cursor, s *Symbol) {
 	if s.Shndx >= uint32(elf.SHN_LORESERVE) {
 		s.Shndx |= 0xffff0000
 	}
-	if f.Class == elf.ELFCLASS64 {
+	if h.Class == elf.ELFCLASS64 {
 		s.Value = c.U64()
 		s.Size = c.U64()
 	}

@@ -123,12 +123,12 @@ func TestSymbolErrors(t *testing.T) {
 		section string
 		offset  int
 	}{
-		{"entsize", func(s *elftest.Spec) { s.Sections[0].Entsize = 16 }, ErrEntrySize, ".symtab", 0},
+		{"entsize", func(s *elftest.Spec) { s.Sections[0].Entsize = 16 }, errEntrySize, ".symtab", 0},
 		{"half an entry", func(s *elftest.Spec) {
 			s.Sections[0].Data = s.Sections[0].Data[:40]
 			s.Sections[2].Data = s.Sections[2].Data[:4]
 		}, wire.ErrTruncated, ".symtab", 24},
-		{"no strings", func(s *elftest.Spec) { s.Sections[0].Link = ".rela.text" }, ErrSymbolStrings, ".symtab", 0},
+		{"no strings", func(s *elftest.Spec) { s.Sections[0].Link = ".rela.text" }, errSymbolStrings, ".symtab", 0},
 		{"few indices", func(s *elftest.Spec) { s.Sections[2].Data = s.Sections[2].Data[:8] }, wire.ErrTruncated, ".symtab_shndx", 8},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
@@ -142,9 +142,9 @@ func TestSymbolErrors(t *testing.T) {
 		want       error
 		offset     int
 	}{
-		{"entsize", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Entsize = 16 }, ErrEntrySize, 0},
+		{"entsize", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Entsize = 16 }, errEntrySize, 0},
 		{"half an entry", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Data = append(s.Sections[3].Data, 1) }, wire.ErrTruncated, 24},
-		{"type", ".strtab", func(*elftest.Spec) {}, ErrNotRelocs, 0},
+		{"type", ".strtab", func(*elftest.Spec) {}, errNotRelocs, 0},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
 		test.damage(s)
@@ -194,7 +194,7 @@ func TestDynamicWithoutSections(t *testing.T) {
 	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
 		for _, gnu := range []bool{false, true} {
 			f := mustFile(t, dynamicSpec(class, big, gnu).Build())
-			if name, err := f.Soname(); name != "libx.so.1" || err != nil {
+			if name, err := Soname(f); name != "libx.so.1" || err != nil {
 				t.Errorf("soname %q, %v", name, err)
 			}
 			table, err := f.Dynsym()
@@ -236,7 +236,7 @@ func TestDynamicErrors(t *testing.T) {
 			f := mustFile(t, l.Data)
 			var err error
 			if test.soname {
-				_, err = f.Soname()
+				_, err = Soname(f)
 			} else {
 				_, err = f.Dynsym()
 			}
@@ -255,16 +255,16 @@ func TestSoname(t *testing.T) {
 		{Name: ".dynamic", Kind: elf.SHT_DYNAMIC, Link: ".dynstr", Data: s.Enc().U64(14, 1, 0, 0).B},
 		{Name: ".dynstr", Kind: elf.SHT_STRTAB, Data: []byte("\x00libc.so.6\x00")},
 	}
-	if name, err := mustFile(t, s.Build()).Soname(); name != "libc.so.6" || err != nil {
+	if name, err := Soname(mustFile(t, s.Build())); name != "libc.so.6" || err != nil {
 		t.Errorf("%q, %v", name, err)
 	}
 	s.Sections[0].Kind = elf.SHT_NOBITS
-	if name, err := mustFile(t, s.Build()).Soname(); name != "" || err != nil {
+	if name, err := Soname(mustFile(t, s.Build())); name != "" || err != nil {
 		t.Errorf("debug file: %q, %v", name, err)
 	}
 	s.Sections[0].Kind = elf.SHT_DYNAMIC
 	s.Sections[0].Data = s.Sections[0].Data[:12]
-	_, err := mustFile(t, s.Build()).Soname()
+	_, err := Soname(mustFile(t, s.Build()))
 	elftest.WantError(t, err, wire.ErrTruncated, ".dynamic", 8)
 }
 
@@ -323,7 +323,7 @@ func TestEhFramePointer(t *testing.T) {
 			if len(f.Losses()) == 0 {
 				t.Fatalf("encoding %#x: no loss", enc)
 			}
-			elftest.WantError(t, f.Losses()[0], ErrPointer, ".eh_frame_hdr", 4)
+			elftest.WantError(t, f.Losses()[0], errPointer, ".eh_frame_hdr", 4)
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrPointer: the pointer to .eh_frame in .eh_frame_hdr has an encoding that no
+// errPointer: the pointer to .eh_frame in .eh_frame_hdr has an encoding that no
 // linker uses for it, or refers to bytes outside the file.
-var ErrPointer = errors.New("unusable pointer to .eh_frame")
+var errPointer = errors.New("unusable pointer to .eh_frame")
 
 const (
 	dynamicName    = ".dynamic"
@@ -25,7 +25,7 @@ const (
 
 // synthesize makes sections from program headers, for a file without section
 // headers.
-func (f *File) synthesize() {
+func synthesize(f *File) {
 	// Each of these segments begins with the bytes of one section.
 	for _, known := range []struct {
 		segment elf.ProgType
@@ -36,13 +36,13 @@ func (f *File) synthesize() {
 		{ptGNUSFrame, sframeName, shtGNUSFrame},
 		{elf.PT_GNU_EH_FRAME, ehFrameHdrName, elf.SHT_PROGBITS},
 	} {
-		if s := f.segment(known.segment); s != nil && f.holdsLoaded {
-			f.addSynthetic(known.name, known.kind, s.Vaddr, s.Offset, s.Filesz)
+		if s := segmentOf(f, known.segment); s != nil && f.holdsLoaded {
+			addSynthetic(f, known.name, known.kind, s.Vaddr, s.Offset, s.Filesz)
 		}
 	}
 
 	if f.Machine == elf.EM_ARM && f.holdsLoaded {
-		f.synthesizeExidx()
+		synthesizeExidx(f)
 	}
 
 	// .eh_frame has no segment of its own, but .eh_frame_hdr points to it.
@@ -50,7 +50,7 @@ func (f *File) synthesize() {
 	if hdr == nil {
 		return
 	}
-	if err := f.synthesizeEhFrame(hdr); err != nil {
+	if err := synthesizeEhFrame(f, hdr); err != nil {
 		f.lose(err)
 	}
 }
@@ -58,19 +58,19 @@ func (f *File) synthesize() {
 // synthesizeExidx makes the sections of ARM's unwind tables. No header locates
 // .ARM.extab. Linkers put it before .ARM.exidx, whose entries point into it, so the
 // segment's bytes before .ARM.exidx are used as .ARM.extab.
-func (f *File) synthesizeExidx() {
-	x := f.segment(ptARMExidx)
+func synthesizeExidx(f *File) {
+	x := segmentOf(f, ptARMExidx)
 	if x == nil {
 		return
 	}
-	f.addSynthetic(exidxName, elf.SHT_PROGBITS, x.Vaddr, x.Offset, x.Filesz)
+	addSynthetic(f, exidxName, elf.SHT_PROGBITS, x.Vaddr, x.Offset, x.Filesz)
 	if s := find(f.Segments, func(s *Segment) bool { return s.inFile(x.Vaddr) }); s != nil {
-		f.addSynthetic(extabName, elf.SHT_PROGBITS, s.Vaddr, s.Offset, x.Vaddr-s.Vaddr)
+		addSynthetic(f, extabName, elf.SHT_PROGBITS, s.Vaddr, s.Offset, x.Vaddr-s.Vaddr)
 	}
 }
 
 // addSynthetic adds a section of size bytes at virtual address addr, file offset off.
-func (f *File) addSynthetic(name string, kind elf.SectionType, addr, off, size uint64) {
+func addSynthetic(f *File, name string, kind elf.SectionType, addr, off, size uint64) {
 	f.synthetic = append(f.synthetic, Section{
 		Name: name, Index: -1, Type: kind, Flags: elf.SHF_ALLOC,
 		Addr: addr, Offset: off, Size: size, file: f,
@@ -79,7 +79,7 @@ func (f *File) addSynthetic(name string, kind elf.SectionType, addr, off, size u
 
 // synthesizeEhFrame adds the .eh_frame that .eh_frame_hdr points to (LSB Core,
 // "The .eh_frame_hdr section").
-func (f *File) synthesizeEhFrame(hdr *Section) error {
+func synthesizeEhFrame(f *File, hdr *Section) error {
 	data, err := hdr.raw()
 	if err != nil {
 		return err
@@ -99,22 +99,22 @@ func (f *File) synthesizeEhFrame(hdr *Section) error {
 	s := find(f.Segments, func(s *Segment) bool { return s.inFile(addr) })
 	rest := f.bytesFrom(addr)
 	if s == nil || len(rest) == 0 {
-		return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: ErrPointer}
+		return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: errPointer}
 	}
-	f.addSynthetic(ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
+	addSynthetic(f, ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
 	return nil
 }
 
 // encodedPointer reads a pointer in a DW_EH_PE encoding (LSB Core, "DWARF
 // Exception Header Encoding"), relative to itself or to the section at base.
-func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
+func (h *Header) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	at := c.Pos()
 	var v uint64
 
 	// The low half byte of the encoding is the format, the high half the base.
 	switch enc & 0x0f {
 	case 0x00: // absptr
-		v = c.Uint(f.AddrSize())
+		v = c.Uint(h.AddrSize())
 	case 0x02: // udata2
 		v = uint64(c.U16())
 	case 0x0a: // sdata2
@@ -126,7 +126,7 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	case 0x04, 0x0c: // udata8, sdata8
 		v = c.U64()
 	default:
-		c.Fail(at, ErrPointer)
+		c.Fail(at, errPointer)
 	}
 
 	switch enc & 0xf0 {
@@ -136,10 +136,10 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 	case 0x30: // datarel
 		v += base
 	default:
-		c.Fail(at, ErrPointer)
+		c.Fail(at, errPointer)
 	}
 
-	if f.AddrSize() == 4 {
+	if h.AddrSize() == 4 {
 		v &= 0xffffffff
 	}
 	return v
@@ -148,8 +148,8 @@ func (f *File) encodedPointer(c *wire.Cursor, enc uint8, base uint64) uint64 {
 // ehFrameSize returns the size of .eh_frame, whose only end mark is its terminator:
 // entries follow each other up to and including a length of 0, or up to a length
 // that exceeds the data.
-func (f *File) ehFrameSize(data []byte) uint64 {
-	c := f.cursor(ehFrameName, data)
+func (h *Header) ehFrameSize(data []byte) uint64 {
+	c := h.cursor(ehFrameName, data)
 
 	// A damaged length ends the section before its entry.
 	for end := 0; ; end = c.Pos() {

@@ -3,34 +3,30 @@ package elfx
 import (
 	"debug/elf"
 	"errors"
-	"fmt"
 	"math"
-	"strings"
 
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
-// ErrStrings: the section name table is missing, is no string table, or is larger
-// than any linker writes.
-var ErrStrings = errors.New("unusable section name table")
+// errNoFirst: e_phnum refers to section header 0, which does not exist (gABI, "ELF
+// Header": PN_XNUM).
+var errNoFirst = errors.New("program header count kept in a missing section header")
 
 const (
 	sectionHeaders = "section headers"
 	programHeaders = "program headers"
-	// maxSectionName bounds one section name in bytes: a million headers that
-	// share one very long name would take quadratic time.
-	maxSectionName = 16 << 10
+	// pnXNum in e_phnum means that the count is in sh_info of section header 0.
+	pnXNum = 0xffff
 )
 
 // readTables reads both header tables. If one is damaged and the other is not, the
 // damaged table stays empty and is counted as lost.
-func (f *File) readTables(t tables) error {
-	first, secErr := f.extend(&t)
+func readTables(f *File, t *tables) error {
+	first, secErr := extend(f, t)
 	if secErr == nil {
-		secErr = f.readSections(t)
+		secErr = readSections(f, t)
 	}
-	progErr := f.readSegments(t, first)
+	progErr := readSegments(f, t, first)
 
 	// One usable table is enough: an object has no segments, and a program may have lost
 	// its sections.
@@ -45,14 +41,13 @@ func (f *File) readTables(t tables) error {
 			f.lose(err)
 		}
 	}
-	f.nameSections(t.shstrndx)
 	return nil
 }
 
 // extend replaces the escape values of the ELF header by the fields of section
 // header 0 (gABI, "ELF Header": e_shnum, e_shstrndx; PN_XNUM), which it returns, or
 // nil if the file has no section headers.
-func (f *File) extend(t *tables) (*Section, error) {
+func extend(f *File, t *tables) (*Section, error) {
 	// Without section headers, there is no header 0 that could have the values.
 	if t.shoff == 0 {
 		t.shnum = 0
@@ -62,7 +57,7 @@ func (f *File) extend(t *tables) (*Section, error) {
 		if t.shnum == 0 && t.shentsize == 0 {
 			return nil, nil
 		}
-		return nil, f.headerField(fieldShentsize, ErrEntrySize)
+		return nil, f.headerField(fieldShentsize, errEntrySize)
 	}
 	data, err := f.at(sectionHeaders, t.shoff, f.sectionHeaderSize())
 	if err != nil {
@@ -83,7 +78,7 @@ func (f *File) extend(t *tables) (*Section, error) {
 }
 
 // readSections reads the section header table (gABI, "Section Header").
-func (f *File) readSections(t tables) error {
+func readSections(f *File, t *tables) error {
 	size := f.sectionHeaderSize()
 	total := t.shnum * size
 	if t.shnum > math.MaxUint64/size { // sh_size of section 0 can have any value
@@ -95,19 +90,19 @@ func (f *File) readSections(t tables) error {
 	}
 
 	c := f.cursor(sectionHeaders, data)
-	sections := make([]Section, t.shnum)
+	sections, names := make([]Section, t.shnum), make([]uint32, t.shnum)
 	for i := range sections {
 		sections[i].file, sections[i].Index = f, i
-		f.readSection(&c, &sections[i])
+		names[i] = f.readSection(&c, &sections[i])
 	}
-	f.Sections = sections
+	f.Sections, t.names = sections, names
 	return c.Err()
 }
 
-// readSection reads one header (gABI, "Section Header").
-func (f *File) readSection(c *wire.Cursor, s *Section) {
-	word := f.AddrSize()
-	s.nameOff = c.U32()
+// readSection reads one header (gABI, "Section Header") and returns the offset of the name.
+func (h *Header) readSection(c *wire.Cursor, s *Section) (name uint32) {
+	word := h.AddrSize()
+	name = c.U32()
 	s.Type = elf.SectionType(c.U32())
 	s.Flags = elf.SectionFlag(c.Uint(word))
 	s.Addr = c.Uint(word)
@@ -117,98 +112,60 @@ func (f *File) readSection(c *wire.Cursor, s *Section) {
 	s.Info = c.U32()
 	s.Align = c.Uint(word)
 	s.Entsize = c.Uint(word)
+	return name
 }
 
-// nameSections sets the names of the sections. Without names, sections are still
-// found by type and through program headers.
-func (f *File) nameSections(index uint32) {
-	if len(f.Sections) == 0 {
-		return
-	}
-	names, err := f.sectionNames(index)
-	if err != nil {
-		f.lose(err)
-		return
-	}
-
-	// Damaged names are one loss, however many there are.
-	var damaged error
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if name, ok := sectionName(names, s.nameOff); ok {
-			s.Name = name
-		} else if damaged == nil {
-			damaged = &wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: wire.ErrOffset}
+// readSegments reads the program header table. Section header 0 is first, or nil.
+func readSegments(f *File, t *tables, first *Section) error {
+	// The escape value in e_phnum refers to section header 0.
+	if t.phnum == pnXNum {
+		if first == nil {
+			return f.headerField(fieldPhnum, errNoFirst)
 		}
+		t.phnum = uint64(first.Info)
+	}
+	if t.phnum == 0 || t.phoff == 0 {
+		return nil
 	}
 
-	f.allowance.namesFound()
-	if damaged != nil {
-		f.lose(damaged)
+	// An entry of another size than the class's would shift every field.
+	size := f.byClass(32, 56)
+	if uint64(t.phentsize) != size {
+		return f.headerField(fieldPhentsize, errEntrySize)
 	}
-}
-
-// sectionNames returns a copy of the table that e_shstrndx names: the names are used as
-// strings after mem.Guard has returned. elfutils' elfcompress compresses this table, too,
-// if it compresses all sections.
-func (f *File) sectionNames(index uint32) (string, error) {
-	if uint64(index) >= uint64(len(f.Sections)) || f.Sections[index].Type != elf.SHT_STRTAB {
-		return "", f.headerField(fieldShstrndx, ErrStrings)
-	}
-
-	// The size is checked before any byte is inflated or copied.
-	s := &f.Sections[index]
-	size := s.Size
-	if s.compressed() {
-		p, err := s.packing()
-		if err != nil {
-			return "", err
-		}
-		size = p.size
-	}
-	if size > f.opt.Limits.Max(limits.SectionNames, 0) {
-		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrStrings, f.opt.Limits.Exceeded(limits.SectionNames, 0))}
-	}
-	if !s.compressed() {
-		data, err := s.raw()
-		return string(data), err
-	}
-
-	b, err := s.decompress()
+	data, err := f.at(programHeaders, t.phoff, t.phnum*size)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer f.memory.put(b)
-	return string(b.Bytes()), nil
+
+	c := f.cursor(programHeaders, data)
+	segments := make([]Segment, t.phnum)
+	for i := range segments {
+		f.readSegment(&c, &segments[i])
+	}
+	f.Segments = segments
+	return c.Err()
 }
 
-// sectionName returns the NUL-terminated string at offset off of names.
-func sectionName(names string, off uint32) (string, bool) {
-	// A name ends with a NUL, within the bound for names.
-	if uint64(off) >= uint64(len(names)) {
-		return "", false
+// readSegment reads one header. The position of p_flags depends on the class.
+func (h *Header) readSegment(c *wire.Cursor, s *Segment) {
+	word := h.AddrSize()
+	s.Type = elf.ProgType(c.U32())
+	if h.Class == elf.ELFCLASS64 {
+		s.Flags = elf.ProgFlag(c.U32())
 	}
-	rest := names[off:]
-	n := strings.IndexByte(rest[:min(len(rest), maxSectionName)], 0)
-	return rest[:max(n, 0)], n >= 0
+	s.Offset = c.Uint(word)
+	s.Vaddr = c.Uint(word)
+	c.Skip(uint64(word)) // p_paddr
+	s.Filesz = c.Uint(word)
+	s.Memsz = c.Uint(word)
+	if h.Class == elf.ELFCLASS32 {
+		s.Flags = elf.ProgFlag(c.U32())
+	}
+	s.Align = c.Uint(word)
 }
 
-func (f *File) sectionHeaderSize() uint64 { return f.byClass(40, 64) }
+func (h *Header) sectionHeaderSize() uint64 { return h.byClass(40, 64) }
 
 // headerAt returns the offset of section header i in the table.
-func (f *File) headerAt(i int) int { return i * int(f.sectionHeaderSize()) }
-
-// Offsets from e_ehsize, the first field after those whose size depends on the
-// class.
-const (
-	fieldPhentsize = 2
-	fieldPhnum     = 4
-	fieldShentsize = 6
-	fieldShstrndx  = 10
-)
-
-// headerField returns err at a field of the ELF header.
-func (f *File) headerField(field int, err error) error {
-	ehsize := int(f.byClass(40, 52))
-	return &wire.Error{Section: headerName, Offset: ehsize + field, Err: err}
-}
+func (h *Header) headerAt(i int) int { return i * int(h.sectionHeaderSize()) }

@@ -8,8 +8,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrVersions: a table of symbol versions has more entries than .gnu.version can number.
-var ErrVersions = errors.New("too many symbol versions")
+// errVersions: a table of symbol versions has more entries than .gnu.version can number.
+var errVersions = errors.New("too many symbol versions")
 
 // maxVersions bounds the entries of a table: .gnu.version has 15 bits for the number of a
 // version, and an entry has two auxiliary ones or less on average. maxVersionName bounds a
@@ -38,13 +38,13 @@ var versionTables = []versionTable{
 	{elf.DT_VERNEED, elf.SHT_GNU_VERNEED, ".gnu.version_r", 2, 8, 12, 8, 12},
 }
 
-// Versions returns the names of the symbol versions that the file defines or needs. Names
+// Versions returns the names of the symbol versions that f defines or needs. Names
 // after damage are lost, and the first damage is the error.
-func (f *File) Versions() (names map[string]bool, err error) {
+func Versions(f *File) (names map[string]bool, err error) {
 	names = map[string]bool{}
 	err = f.do(func() (first error) {
 		for i := range versionTables {
-			err := f.readVersions(&versionTables[i], names)
+			err := readVersions(f, &versionTables[i], names)
 			if first == nil {
 				first = err
 			}
@@ -55,8 +55,8 @@ func (f *File) Versions() (names map[string]bool, err error) {
 }
 
 // readVersions adds the names in one table to names.
-func (f *File) readVersions(t *versionTable, names map[string]bool) error {
-	data, strings, err := f.versionData(t)
+func readVersions(f *File, t *versionTable, names map[string]bool) error {
+	data, strings, err := versionData(f, t)
 	if err != nil || len(data) == 0 {
 		return err
 	}
@@ -74,7 +74,7 @@ func (f *File) readVersions(t *versionTable, names map[string]bool) error {
 
 		left -= 1 + count
 		if left < 0 {
-			c.Fail(int(at), ErrVersions)
+			c.Fail(int(at), errVersions)
 		}
 		for aux += at; count > 0 && c.Err() == nil; count-- {
 			c.Seek(aux + t.auxName)
@@ -102,22 +102,22 @@ func addVersion(names map[string]bool, strings []byte, off uint32) {
 
 // versionData returns the bytes of a table and its strings. A file without section headers
 // has the table's address in its dynamic section.
-func (f *File) versionData(t *versionTable) (data, strings []byte, err error) {
+func versionData(f *File, t *versionTable) (data, strings []byte, err error) {
 	s := present(find(f.Sections, func(s *Section) bool { return s.Type == t.section }))
 	if s != nil {
-		data, err = s.bytes()
+		data, err = s.unpacked()
 		if err != nil {
 			return nil, nil, err
 		}
 		linked := f.linked(s)
 		if linked == nil {
-			return nil, nil, &wire.Error{Section: s.label(), Err: ErrSymbolStrings}
+			return nil, nil, &wire.Error{Section: s.label(), Err: errSymbolStrings}
 		}
-		strings, err = linked.bytes()
+		strings, err = linked.unpacked()
 		return data, strings, err
 	}
 
-	d, err := f.readDynamic()
+	d, err := readDynamic(f)
 	addr := d.verneed
 	if t.tag == elf.DT_VERDEF {
 		addr = d.verdef

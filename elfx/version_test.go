@@ -28,7 +28,7 @@ func versionSpec(class elf.Class, big bool) *elftest.Spec {
 // TestVersions: the names of versions that a file defines and needs (LSB Core, "Symbol Versioning").
 func TestVersions(t *testing.T) {
 	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
-		names, err := mustFile(t, versionSpec(class, big).Build()).Versions()
+		names, err := Versions(mustFile(t, versionSpec(class, big).Build()))
 		got := slices.Sorted(maps.Keys(names))
 		if want := []string{"N1", "N2", "V1", "V2"}; !slices.Equal(got, want) || err != nil {
 			t.Errorf("%q, %v, want %q", got, err, want)
@@ -37,7 +37,7 @@ func TestVersions(t *testing.T) {
 
 	s := versionSpec(elf.ELFCLASS64, false)
 	s.Sections[0].Data = s.Sections[0].Data[:50]
-	names, err := mustFile(t, s.Build()).Versions()
+	names, err := Versions(mustFile(t, s.Build()))
 	elftest.WantError(t, err, wire.ErrTruncated, ".gnu.version_d", 48)
 	if !names["V1"] || !names["N2"] {
 		t.Errorf("names outside of the damage: %v", names)
@@ -45,10 +45,10 @@ func TestVersions(t *testing.T) {
 
 	// Entries that have the most auxiliary ones, which overlap.
 	s.Sections[0].Data = slices.Repeat(s.Enc().U16(0, 0, 0, 0xffff).U32(0, 20, 24, 0).B, 100)
-	_, err = mustFile(t, s.Build()).Versions()
-	elftest.WantError(t, err, ErrVersions, ".gnu.version_d", 24)
+	_, err = Versions(mustFile(t, s.Build()))
+	elftest.WantError(t, err, errVersions, ".gnu.version_d", 24)
 
 	s.Sections[0].Link = ""
-	_, err = mustFile(t, s.Build()).Versions()
-	elftest.WantError(t, err, ErrSymbolStrings, ".gnu.version_d", 0)
+	_, err = Versions(mustFile(t, s.Build()))
+	elftest.WantError(t, err, errSymbolStrings, ".gnu.version_d", 0)
 }

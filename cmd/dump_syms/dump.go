@@ -13,6 +13,7 @@ import (
 	"symkit/check/report"
 	"symkit/dump"
 	"symkit/dump/batch"
+	"symkit/elfx/identity"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/crash"
@@ -89,6 +90,14 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 // save.
 const smallImage = 64 << 10
 
+// withFlag adds the flag that gives a module without an id one.
+func withFlag(err error) error {
+	if errors.Is(err, identity.ErrNone) {
+		return fmt.Errorf("%w; give one with --id", err)
+	}
+	return err
+}
+
 // module dumps the opened files. A module without symbols is an error unless it
 // is the only one of the run and has no code that could have symbols, as some
 // kernel modules.
@@ -98,6 +107,7 @@ func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Mo
 		opt.Jobs = 1
 	}
 	m, err := dump.Dump(ctx, in.img, opt)
+	err = withFlag(err)
 
 	path := in.img.Main.Path()
 

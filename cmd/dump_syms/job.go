@@ -14,6 +14,7 @@ import (
 	"symkit/dump/batch"
 	"symkit/dump/store"
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/internal/command"
 )
 
@@ -69,7 +70,7 @@ func (j *job) identify(ctx context.Context) error {
 	opt.HeaderOnly = true
 	m, err := dump.Dump(ctx, j.in.img, opt)
 	if err != nil {
-		return err
+		return withFlag(err)
 	}
 
 	j.rec.Name, j.rec.ID, j.rec.OS, j.rec.Arch, j.rec.CodeID = m.Name, m.ID, m.OS, m.Arch, m.CodeID
@@ -257,7 +258,7 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 // failure only for a file that the user named, not for one that was found in a
 // directory.
 func (b *batchRun) failOrSkip(j *job, err error) {
-	for _, nothing := range []error{dump.ErrNoCode, elfx.ErrNoIdentity, elfx.ErrMachine, errNothing} {
+	for _, nothing := range []error{dump.ErrNoCode, identity.ErrNone, identity.ErrMachine, errNothing} {
 		if j.mod.Main.Found && errors.Is(err, nothing) {
 			j.rec.Status, j.rec.Error, j.rec.Outputs = batch.NoModule, err.Error(), nil
 			b.record(j.rec)

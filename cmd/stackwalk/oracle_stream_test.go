@@ -19,6 +19,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/compare"
@@ -461,7 +462,7 @@ func addToStore(t *testing.T, store string, m *walk.Module, files *symbols.Files
 	}
 
 	// Breakpad's tool reads build ids of big-endian processes in the order of its own machine.
-	for _, id := range []string{m.DebugID, elfx.ModuleID(m.BuildID, false)} {
+	for _, id := range []string{m.DebugID, identity.ModuleID(m.BuildID, false)} {
 		dir := filepath.Join(store, m.Name, id)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)

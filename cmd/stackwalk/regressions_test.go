@@ -13,6 +13,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/test/programtest"
 	"symkit/walk"
 	"symkit/walk/minidump"
@@ -50,7 +51,7 @@ func regressionDump(t *testing.T) (path, id string) {
 	}
 	path = filepath.Join(t.TempDir(), "deep.dmp")
 	programtest.Write(t, path, out.Bytes())
-	return path, elfx.ModuleID(module.BuildID, false)
+	return path, identity.ModuleID(module.BuildID, false)
 }
 
 // stackMemory is the memory of the stack alone.

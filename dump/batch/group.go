@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/par"
 )
 
@@ -177,7 +178,7 @@ func traitsOf(f *elfx.File) (t traits) {
 	}
 
 	// Stripped programs may still name the supplementary file.
-	if link, err := f.AltLink(); err == nil && t.dwarf {
+	if link, err := companion.ReadAltLink(f); err == nil && t.dwarf {
 		t.alt = string(link.ID)
 	}
 	return t

@@ -13,7 +13,7 @@ import (
 )
 
 // Reasons for which a file is not the companion. The error of a Probe wraps one of
-// these, elfx.ErrOtherBuildID, elfx.ErrOtherSup, elfx.ErrOtherMachine,
+// these, elfx.ErrOtherBuildID, ErrOtherSup, elfx.ErrOtherMachine,
 // fs.ErrNotExist, or the error of opening the file.
 var (
 	ErrSameFile      = errors.New("is the file itself")
@@ -66,7 +66,7 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	}
 
 	// Then the paths of the debug link, which has a checksum.
-	link, err := f.DebugLink()
+	link, err := ReadDebugLink(f)
 	if err != nil {
 		s.probes = append(s.probes, Probe{f.Path(), errors.Unwrap(err), s.what})
 	}
@@ -85,7 +85,7 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 // is nil if there is no such file; the caller closes it.
 func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	s := &search{file: f, what: AltFile}
-	link, err := f.AltLink()
+	link, err := ReadAltLink(f)
 	if err != nil {
 		return nil, []Probe{{f.Path(), errors.Unwrap(err), s.what}}
 	}
@@ -94,7 +94,7 @@ func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	}
 
 	// Servers know build ids, but not the checksum of .debug_sup.
-	if found := s.first(p.altPaths(f, link), link.Match); found != nil || link.Sup {
+	if found := s.first(p.altPaths(f, link), link.match); found != nil || link.Sup {
 		return found, s.probes
 	}
 	return s.fetch(p, link.ID), s.probes

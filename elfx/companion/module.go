@@ -66,7 +66,7 @@ func (m *Module) findDebug(places Places) {
 	main := m.Image.Main
 	m.debug, m.DebugProbes = places.FindDebug(main)
 	if m.debug == nil {
-		link, _ := main.DebugLink() // the probes have the error
+		link, _ := ReadDebugLink(main) // the probes have the error
 		m.MissingDebug = link.Name
 		return
 	}

@@ -142,7 +142,7 @@ func (p *Places) absolute(path string) (paths []string) {
 }
 
 // altPaths returns the possible paths of the supplementary file that link, in f, names.
-func (p *Places) altPaths(f *elfx.File, link elfx.AltLink) (paths []string) {
+func (p *Places) altPaths(f *elfx.File, link AltLink) (paths []string) {
 	// The path in the link, absolute or relative to the file.
 	if filepath.IsAbs(link.Path) {
 		paths = p.absolute(link.Path)

@@ -24,9 +24,9 @@ func TestFindSup(t *testing.T) {
 		want error
 	}{
 		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "SUM").Build(), nil},
-		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "OTHER").Build(), elfx.ErrOtherSup},
-		{elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build(), elfx.ErrOtherSup},
-		{elftest.Plain(elf.ELFCLASS64, false).Build(), elfx.ErrOtherSup},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "OTHER").Build(), ErrOtherSup},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build(), ErrOtherSup},
+		{elftest.Plain(elf.ELFCLASS64, false).Build(), ErrOtherSup},
 		{elftest.Plain(elf.ELFCLASS32, false).Build(), elfx.ErrOtherMachine},
 	} {
 		elftest.Write(t, common, test.data)
@@ -131,10 +131,10 @@ func TestCompanionPlaces(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"absolute alt", places.altPaths(f, elfx.AltLink{Path: "/usr/lib/debug/.dwz/arch/p", ID: []byte{0xab, 1}}), []string{
+		{"absolute alt", places.altPaths(f, AltLink{Path: "/usr/lib/debug/.dwz/arch/p", ID: []byte{0xab, 1}}), []string{
 			x.root + "/usr/lib/debug/.dwz/arch/p", "/usr/lib/debug/.dwz/arch/p", "/d/.dwz/p", "/d/.dwz/arch/p",
 			inside + "/.dwz/p", "/d/.build-id/ab/01.debug", inside + "/.build-id/ab/01.debug"}},
-		{"relative alt", places.altPaths(f, elfx.AltLink{Path: "../p"}), []string{x.root + "/usr/p", "/d/.dwz/p", inside + "/.dwz/p"}},
+		{"relative alt", places.altPaths(f, AltLink{Path: "../p"}), []string{x.root + "/usr/p", "/d/.dwz/p", inside + "/.dwz/p"}},
 		{"dwo", places.splitPaths(m, "/build", "a/b.dwo"), []string{
 			x.root + "/build/a/b.dwo", "/build/a/b.dwo", "/s/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/a/b.dwo", x.root + "/usr/bin/b.dwo"}},
 		{"absolute dwo", places.splitPaths(m, "/build", "/a/b.dwo"), []string{x.root + "/a/b.dwo", "/a/b.dwo", "/s/b.dwo", x.root + "/usr/bin/b.dwo"}},

@@ -14,7 +14,7 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/mem", "internal/quantity", "internal/remote", "internal/s3", "internal/usage", "internal/worker", "limits"},
+	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/mem", "internal/quantity", "internal/remote", "internal/s3", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/fetch", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/s3", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	// Stacks of crashed processes.
 	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/x86"},
 	"walk/compare":         {"internal/printable", "internal/quantity", "internal/smallfile"},
-	"walk/corefile":        {"cfi", "elfx", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/symbols"},
+	"walk/corefile":        {"cfi", "elfx", "elfx/identity", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/symbols"},
 	"walk/internal/shown":  {"cfi", "walk", "walk/internal/x86"},
 	"walk/internal/x86":    {"cfi"},
 	"walk/microdump":       {"internal/quantity", "located", "walk", "walk/minidump"},
@@ -32,8 +32,8 @@ var allowed = map[string][]string{
 	"walk/peers/rawdump":   {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":          {"internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/shown", "walk/signature"},
 	"walk/signature":       {"internal/smallfile"},
-	"walk/symbols":         {"elfx", "elfx/companion", "emit", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "walk"},
-	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "emit", "limits", "walk", "walk/symbols"},
+	"walk/symbols":         {"elfx", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "walk"},
+	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols"},
 	"walk/symserver":       {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/mem", "limits", "walk", "walk/symbols"},
 
 	// Verification of symbol files. No package here may import dump.
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"check/report":                   {"internal/page", "internal/printable", "internal/quantity", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
-	"dump":                  {"cfi", "dump/internal/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "emit", "internal/bounds", "internal/demangle", "internal/mem", "internal/par", "internal/wire", "limits"},
+	"dump":                  {"cfi", "dump/internal/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/demangle", "internal/mem", "internal/par", "internal/wire", "limits"},
 	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/crash", "internal/filename", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/wire", "limits", "located"},
 	"dump/internal/dwarfx":  {"elfx", "internal/bounds", "internal/wire", "limits"},
 	"dump/internal/gosym":   {"internal/wire"},
@@ -76,8 +76,9 @@ var allowed = map[string][]string{
 
 	// Files.
 	"elfx":                  {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/mem", "internal/wire", "limits"},
+	"elfx/identity":         {"elfx", "internal/mem", "located"},
 	"elfx/archive":          {"elfx", "internal/bounds", "internal/filename", "internal/mem", "internal/wire", "limits"},
-	"elfx/companion":        {"elfx", "limits"},
+	"elfx/companion":        {"elfx", "internal/mem", "internal/wire", "limits"},
 	"elfx/debuginfod":       {"elfx", "internal/address", "internal/fetch", "internal/smallfile", "limits"},
 	"elfx/archive/squashfs": {"internal/wire"},
 	"elfx/archive/pkg":      {"elfx", "elfx/archive/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/mem", "internal/wire", "limits", "located"},

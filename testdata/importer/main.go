@@ -212,37 +212,34 @@ func ehFrame(w io.Writer) error {
 	}
 	defer f.Close()
 	s := f.Section(".eh_frame")
-	data, err := s.Data()
+	data, err := s.Copy()
 	if err != nil {
 		return err
 	}
 
 	section := cfi.Section{Kind: cfi.EHFrame, Data: data, Addr: s.Addr, AddrSize: f.AddrSize(), BigEndian: f.BigEndian, Machine: f.Machine}
 	text := cfi.NewText(cfi.ArchOf(f.Machine, f.Class))
-	// The data is that of a mapped file.
-	return elfx.Guard(func() error {
-		for fde, err := range section.FDEs() {
+	for fde, err := range section.FDEs() {
+		if err != nil {
+			return err
+		}
+		if fde.End-fde.Begin != 30 {
+			continue // not main
+		}
+		text.Begin(fde.CIE.RA)
+		for row, err := range fde.Rows() {
 			if err != nil {
 				return err
 			}
-			if fde.End-fde.Begin != 30 {
-				continue // not main
-			}
-			text.Begin(fde.CIE.RA)
-			for row, err := range fde.Rows() {
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(w, "%#x: CFA = r%d%+d, %d registers saved\n", row.Begin, row.CFA.Reg, row.CFA.Off, len(row.Regs))
-				text.Add(row)
-			}
+			fmt.Fprintf(w, "%#x: CFA = r%d%+d, %d registers saved\n", row.Begin, row.CFA.Reg, row.CFA.Off, len(row.Regs))
+			text.Add(row)
 		}
-		for i := range text.Len() {
-			r := text.Record(i)
-			fmt.Fprintf(w, "%#x %s\n", r.Addr, r.Rules)
-		}
-		return nil
-	})
+	}
+	for i := range text.Len() {
+		r := text.Record(i)
+		fmt.Fprintf(w, "%#x %s\n", r.Addr, r.Rules)
+	}
+	return nil
 }
 
 // sframeRows writes the rows of a section of SFrame.

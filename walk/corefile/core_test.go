@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/internal/wire"
 	"symkit/test/testfile"
 	"symkit/walk"
@@ -53,7 +54,8 @@ func TestKernelCore(t *testing.T) {
 	}
 	defer exe.Close()
 	m := p.Main
-	if id, _ := exe.ModuleID(); m.DebugID != id || m.Base != 0x400000 || m.Bias != 0 || filepath.Base(m.Path) != "crash" {
+	id := identity.ModuleID(exe.BuildID(), exe.BigEndian)
+	if m.DebugID != id || m.Base != 0x400000 || m.Bias != 0 || filepath.Base(m.Path) != "crash" {
 		t.Errorf("main %+v, want id %s", m, id)
 	}
 	if vdso := p.Modules[1]; len(vdso.Image) != 0x2000 || vdso.BuildID == nil {

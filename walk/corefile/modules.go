@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/walk"
@@ -192,7 +193,7 @@ func (c *Core) add(m *walk.Module) {
 		return
 	}
 	if m.BuildID != nil {
-		m.DebugID = elfx.ModuleID(m.BuildID, c.file.BigEndian)
+		m.DebugID = identity.ModuleID(m.BuildID, c.file.BigEndian)
 	}
 	c.Process.Modules = append(c.Process.Modules, m)
 }

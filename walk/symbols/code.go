@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/walk"
 )
 
@@ -60,6 +61,6 @@ func readOnly(file *elfx.File, at uint64) bool {
 
 // sameMachine reports whether a file that no build id confirms is for the machine of the process.
 func sameMachine(file *elfx.File, p *walk.Process) bool {
-	arch, err := file.Arch()
+	arch, err := identity.Arch(file)
 	return err == nil && arch == p.CPU && file.BigEndian == p.BigEndian
 }

@@ -12,6 +12,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/elfx/identity"
 	"symkit/internal/filename"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -280,7 +281,7 @@ func sameBuildID(file *elfx.File, m *walk.Module) error {
 		return fmt.Errorf("%w: %x, not %x", elfx.ErrOtherBuildID, id, m.BuildID)
 	}
 
-	hash, err := file.Identifier()
+	hash, err := identity.Of(&elfx.Image{Main: file})
 	if err == nil && bytes.Equal(hash, m.BuildID) {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/internal/wire"
 	"symkit/walk"
 )
@@ -25,7 +26,7 @@ func (f *Files) Headers(p *walk.Process) {
 		if file == nil {
 			continue
 		}
-		arch, err := file.Arch()
+		arch, err := identity.Arch(file)
 		if err == nil && arch == p.CPU && file.Type != elf.ET_CORE {
 			m.Segments, m.Bias = file.Segments, m.Base-file.LoadAddress()
 		}

@@ -20,7 +20,7 @@ type Shared struct {
 
 	supplier walk.Supplier
 	mu       sync.Mutex
-	entries  map[identity]*sharedSymbols
+	entries  map[moduleKey]*sharedSymbols
 	unused   list.List // of *sharedSymbols, the longest unused first
 	size     int64     // of the entries of unused
 }
@@ -28,15 +28,15 @@ type Shared struct {
 // NewShared makes a Shared of a supplier, which may be called from several
 // goroutines, but once for each module.
 func NewShared(s walk.Supplier, maxBytes int64) *Shared {
-	return &Shared{Max: maxBytes, supplier: s, entries: map[identity]*sharedSymbols{}}
+	return &Shared{Max: maxBytes, supplier: s, entries: map[moduleKey]*sharedSymbols{}}
 }
 
-// identity distinguishes modules.
-type identity struct{ path, name, debugID, fileID string }
+// moduleKey distinguishes modules.
+type moduleKey struct{ path, name, debugID, fileID string }
 
 // sharedSymbols is the symbols of one module.
 type sharedSymbols struct {
-	key  identity
+	key  moduleKey
 	once sync.Once
 	syms *walk.Symbols
 	bad  int // malformed lines that were found when the symbols were loaded
@@ -49,7 +49,7 @@ type sharedSymbols struct {
 // Symbols implements walk.Supplier. A module without an id, or whose file is in the
 // dump itself, is not shared.
 func (s *Shared) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
-	key := identity{m.Path, m.Name, m.DebugID, m.FileID()}
+	key := moduleKey{m.Path, m.Name, m.DebugID, m.FileID()}
 	if m.Image != nil || key.debugID == "" && key.fileID == "" {
 		return s.supplier.Symbols(ctx, m)
 	}
@@ -81,7 +81,7 @@ func (s *Shared) Prefetch(ctx context.Context, m *walk.Module) bool {
 }
 
 // take finds or makes the entry of a module, and counts a user.
-func (s *Shared) take(key identity) *sharedSymbols {
+func (s *Shared) take(key moduleKey) *sharedSymbols {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.entries[key]

@@ -7,6 +7,7 @@ import (
 
 	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/bounds"
 	"symkit/internal/par"
 	"symkit/internal/quantity"
@@ -35,7 +36,7 @@ func (x *loader) openAlt() error {
 
 // checkAlt warns if the file refers to a supplementary file that was not found.
 func (x *loader) checkAlt() {
-	link, err := x.file.AltLink()
+	link, err := companion.ReadAltLink(x.file)
 	if x.alt == nil && err == nil && link.Path != "" && len(x.units) > 0 {
 		x.lost.Miss("%s: the supplementary file %q was not found: functions and inlined calls that are described there have their symbol's name or none",
 			x.file.Path(), link.Path)

@@ -58,7 +58,7 @@ func Read(img *elfx.Image, code dwarfx.CodeMap) (t Table, data []uint64, lost lo
 	}
 	r.add(img.Main.Symtab())
 	r.add(img.Main.Dynsym())
-	mini, err := img.Main.DebugData()
+	mini, err := elfx.DebugData(img.Main)
 	r.lost.Add(err)
 	if mini != nil {
 		r.add(mini.Symtab())

@@ -25,7 +25,7 @@ func (v *versions) cut(name []byte) []byte {
 	}
 	if !v.read {
 		v.read = true
-		v.names, v.err = v.file.Versions()
+		v.names, v.err = elfx.Versions(v.file)
 	}
 	if !v.names[string(name[i+1:])] {
 		return name

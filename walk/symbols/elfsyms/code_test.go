@@ -10,6 +10,7 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
+	"symkit/elfx/identity"
 	"symkit/emit"
 	"symkit/test/testfile"
 	"symkit/walk"
@@ -44,7 +45,7 @@ func newNoRules(t *testing.T, exe string) *noRules {
 			out.Write(line)
 		}
 	}
-	return &noRules{elfx.ModuleID(f.BuildID(), f.BigEndian), out.Bytes()}
+	return &noRules{identity.ModuleID(f.BuildID(), f.BigEndian), out.Bytes()}
 }
 
 func (s *noRules) Symbols(_ context.Context, m *walk.Module) *walk.Symbols {

@@ -17,6 +17,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
+	"symkit/elfx/identity"
 	"symkit/emit"
 	"symkit/limits"
 	"symkit/walk"
@@ -170,7 +171,7 @@ func (s *Supplier) dump(ctx context.Context, found *companion.Module, m *walk.Mo
 
 // idOf returns an id for images that have none. No output shows the id.
 func idOf(img *elfx.Image) string {
-	if _, err := img.ModuleID(); err != nil {
+	if _, err := identity.Of(img); err != nil {
 		return "0"
 	}
 	return ""

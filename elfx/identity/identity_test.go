@@ -1,17 +1,40 @@
-package elfx
+package identity
 
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/elfx"
+	"symkit/located"
 	"symkit/test/elftest"
+	"symkit/test/testfile"
 )
 
 var buildID = []byte{0xb4, 0xe1, 0x8c, 0x28, 0xe2, 0xc1, 0xbd, 0x0f, 0xed, 0xad, 0x40, 0x59, 0x4b, 0xc2, 0x85, 0x98, 0xa7, 0x75, 0x90, 0x2f}
+
+// mustFile parses a file that has to be good.
+func mustFile(t testing.TB, data []byte) *elfx.File {
+	t.Helper()
+	f, err := elfx.NewFile("test.elf", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// id returns the id of the MODULE record of f.
+func id(f *elfx.File) (string, error) {
+	id, err := Of(&elfx.Image{Main: f})
+	if err != nil {
+		return "", err
+	}
+	return ModuleID(id, f.BigEndian), nil
+}
 
 func TestModuleID(t *testing.T) {
 	for _, test := range []struct {
@@ -32,49 +55,9 @@ func TestModuleID(t *testing.T) {
 	}
 }
 
-// gABI, "Note Section": names are checked, so that Xen's note of type 3 does
-// not win (Breakpad gives every x86-64 kernel one id), and both paddings are
-// read.
-func TestBuildID(t *testing.T) {
-	elftest.EveryKind(t, func(t *testing.T, class elf.Class, big bool) {
-		s := &elftest.Spec{Class: class, Big: big}
-		xen := s.NoteBytes("Xen", 3, []byte{0, 0, 0, 0x80, 0xff, 0xff, 0xff, 0xff}, 4)
-		gnu := s.NoteBytes("GNU", 3, buildID, 4)
-		other := s.NoteBytes("GNU", 3, []byte("other"), 4)
-		wide := append(s.NoteBytes("GNU", 5, make([]byte, 4), 8), s.NoteBytes("GNU", 3, buildID, 8)...)
-		notes := func(name string, align uint64, data ...[]byte) elftest.Sec {
-			return elftest.Sec{Name: name, Kind: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Align: align, Data: bytes.Join(data, nil)}
-		}
-		gnuSegment := []elftest.Seg{{Kind: elf.PT_LOAD}, {Kind: elf.PT_NOTE, Section: ".n"}}
-		for name, test := range map[string]struct {
-			sections   []elftest.Sec
-			segments   []elftest.Seg
-			noSections bool
-			want       []byte
-		}{
-			"xen first":       {[]elftest.Sec{notes(".notes", 4, xen, gnu)}, nil, false, buildID},
-			"8-byte aligned":  {[]elftest.Sec{notes(".note.gnu.property", 8, wide)}, nil, false, buildID},
-			"named wins":      {[]elftest.Sec{notes(".note.a", 4, other), notes(".note.gnu.build-id", 4, gnu)}, nil, false, buildID},
-			"no last padding": {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, []byte("odd"), 1))}, nil, false, []byte("odd")},
-			"segment":         {[]elftest.Sec{notes(".n", 4, xen, gnu)}, gnuSegment, true, buildID},
-			"none":            {[]elftest.Sec{notes(".note", 4, xen, s.NoteBytes("Go", 3, buildID, 4))}, nil, false, nil},
-			"empty":           {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, nil, 4))}, nil, false, nil},
-		} {
-			file := &elftest.Spec{Class: class, Big: big, Sections: test.sections, Segments: test.segments, NoSections: test.noSections}
-			f := mustFile(t, file.Build())
-			if !bytes.Equal(f.BuildID(), test.want) || len(f.Losses()) != 0 {
-				t.Errorf("%s: %x, losses %v", name, f.BuildID(), f.Losses())
-			}
-		}
-	})
-}
-
-func TestCodeID(t *testing.T) {
+func TestOf(t *testing.T) {
 	f := mustFile(t, elftest.Plain(elf.ELFCLASS64, false).Build())
-	if got := f.CodeID(); got != "303132333435363738396162636465666768696A" {
-		t.Errorf("code id %s", got)
-	}
-	if id, err := f.ModuleID(); id != "33323130353437363839616263646566"+"0" || err != nil {
+	if id, err := id(f); id != "33323130353437363839616263646566"+"0" || err != nil {
 		t.Errorf("module id %s, %v", id, err)
 	}
 }
@@ -103,22 +86,20 @@ func TestHashText(t *testing.T) {
 		want[4+i] ^= "following bytes!"[i]
 	}
 	f := mustFile(t, l.Data)
-	if id, err := f.ModuleID(); id != ModuleID(want[:], false) || err != nil {
+	if id, err := id(f); id != ModuleID(want[:], false) || err != nil {
 		t.Errorf("id %s, %v, want %s", id, err, ModuleID(want[:], false))
-	}
-	if f.CodeID() != "" {
-		t.Errorf("code id %q", f.CodeID())
 	}
 }
 
 func TestHashTextEnds(t *testing.T) {
 	hash := func(spec *elftest.Spec, name string) string {
 		t.Helper()
-		f := mustFile(t, spec.Build())
-		// Make the section the last bytes of the file.
-		s := f.named(name)
-		f.data = f.data[:s.Offset+s.Size]
-		id, err := f.ModuleID()
+		// The bytes of the section are the last ones of the file.
+		l := spec.Layout()
+		s := mustFile(t, l.Data).Section(name)
+		data := append(bytes.Clone(l.Data), l.Data[s.Offset:s.Offset+s.Size]...)
+		binary.BigEndian.PutUint64(data[l.Shoff+s.Index*l.Shentsize+24:], uint64(len(l.Data)))
+		id, err := id(mustFile(t, data))
 		if err != nil {
 			t.Error(err)
 		}
@@ -160,9 +141,9 @@ func TestHashCode(t *testing.T) {
 		{"not loaded", []elftest.Sec{code(".text.a", elf.SHF_EXECINSTR, 1, 16)}, ""},
 		{"elsewhere", []elftest.Sec{code(".a", exec, 1, 16), {Name: ".text", Kind: elf.SHT_NOBITS, Flags: exec, Size: 100}}, ""},
 	} {
-		id, err := mustFile(t, (&elftest.Spec{Big: true, Sections: test.sections}).Build()).ModuleID()
+		id, err := id(mustFile(t, (&elftest.Spec{Big: true, Sections: test.sections}).Build()))
 		if test.want == "" {
-			if !errors.Is(err, ErrNoIdentity) || id != "" {
+			if !errors.Is(err, ErrNone) || id != "" {
 				t.Errorf("%s: %s, %v", test.name, id, err)
 			}
 		} else if err != nil || id != test.want+"0" {
@@ -173,17 +154,14 @@ func TestHashCode(t *testing.T) {
 
 func TestNoIdentity(t *testing.T) {
 	s := &elftest.Spec{Sections: []elftest.Sec{{Name: ".text", Kind: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC, Size: 100}}}
-	_, err := mustFile(t, s.Build()).ModuleID()
-	elftest.WantError(t, err, ErrNoIdentity, ".text", 0)
-	if !strings.Contains(err.Error(), "--id") {
-		t.Errorf("error %q", err)
-	}
+	_, err := id(mustFile(t, s.Build()))
+	elftest.WantError(t, err, ErrNone, ".text", 0)
 	s = elftest.Plain(elf.ELFCLASS64, false)
 	s.Sections[1].Data = nil
 	l := s.Layout()
 	l.Data[l.Shoff+64+24+7] = 1 // .text outside the file
-	_, err = mustFile(t, l.Data).ModuleID()
-	elftest.WantError(t, err, wire.ErrTruncated, ".text", 0)
+	_, err = id(mustFile(t, l.Data))
+	elftest.WantError(t, err, located.ErrTruncated, ".text", 0)
 }
 
 func TestArch(t *testing.T) {
@@ -200,15 +178,35 @@ func TestArch(t *testing.T) {
 		{elf.EM_SPARC, 1, 0, "sparc"}, {elf.EM_SPARC32PLUS, 1, 0, "sparc"}, {elf.EM_SPARCV9, 2, 0, "sparcv9"}, {elf.EM_LOONGARCH, 2, 0, "loongarch64"},
 	} {
 		f := mustFile(t, (&elftest.Spec{Machine: test.machine, Class: test.class, Flags: test.flags}).Build())
-		if got, err := f.Arch(); got != test.want || err != nil {
+		if got, err := Arch(f); got != test.want || err != nil {
 			t.Errorf("%v %v: %q, %v", test.machine, test.class, got, err)
 		}
 	}
 	for machine, want := range map[elf.Machine]string{elf.EM_LOONGARCH: "EM_LOONGARCH (258, ELFCLASS32)", elf.EM_68K: "EM_68K (4, ELFCLASS32)", 9999: "9999"} {
-		_, err := mustFile(t, (&elftest.Spec{Machine: machine, Class: 1}).Build()).Arch()
+		_, err := Arch(mustFile(t, (&elftest.Spec{Machine: machine, Class: 1}).Build()))
 		elftest.WantError(t, err, ErrMachine, "ELF header", 18)
 		if !errors.Is(err, ErrMachine) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q", err)
+		}
+	}
+}
+
+// The MODULE and INFO CODE_ID records that Breakpad's dump_syms wrote.
+func TestRealIdentity(t *testing.T) {
+	for name, want := range map[string][3]string{
+		"nest.elf": {"288CE1B4C1E20FBDEDAD40594BC285980", "B4E18C28E2C1BD0FEDAD40594BC28598A775902F", "x86_64"},
+		"drap.elf": {"224FE12342105005ADB11DF70E320E960", "23E14F2210420550ADB11DF70E320E96F9C5D911", "x86_64"},
+		"g5.elf":   {"C5B799D9D06F8B8F8F47D9129EFF32E30", "D999B7C56FD08F8B8F47D9129EFF32E3DFDDAD26", "x86_64"},
+	} {
+		data, err := testfile.Read("../testdata/" + name + ".xz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := mustFile(t, data)
+		module, err := id(f)
+		arch, archErr := Arch(f)
+		if got := [3]string{module, strings.ToUpper(hex.EncodeToString(f.BuildID())), arch}; got != want || err != nil || archErr != nil {
+			t.Errorf("%s: %s, %v, %v", name, got, err, archErr)
 		}
 	}
 }

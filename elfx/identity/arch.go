@@ -1,4 +1,4 @@
-package elfx
+package identity
 
 import (
 	"debug/elf"
@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/elfx"
+	"symkit/located"
 )
 
 // ErrMachine: symbol files have no name for the file's machine.
@@ -44,7 +45,7 @@ var wide = map[elf.Machine][2]string{
 // Arch returns the CPU name of the MODULE record. A 32-bit ABI of a 64-bit machine
 // (x32, n32) has the name of the 64-bit machine, because its registers have 64 bits.
 // The error is ErrMachine, with the machine's name and number.
-func (f *File) Arch() (string, error) {
+func Arch(f *elfx.File) (string, error) {
 	if name := arches[f.Machine]; name != "" {
 		return name, nil
 	}
@@ -64,5 +65,5 @@ func (f *File) Arch() (string, error) {
 	if strings.Contains(f.Machine.String(), "+") { // debug/elf has no name for the machine
 		err = fmt.Errorf("%w %d (%v)", ErrMachine, uint16(f.Machine), f.Class)
 	}
-	return "", fmt.Errorf("%s: %w", f.path, &wire.Error{Section: headerName, Offset: machineAt, Err: err})
+	return "", fmt.Errorf("%s: %w", f.Path(), &located.Error{Section: "ELF header", Offset: machineAt, Err: err})
 }

@@ -1,17 +1,29 @@
-package elfx
+// Package identity says what symbol files call an ELF file: the CPU and the id of the
+// MODULE record, which debuggers' minidumps have too.
+//
+//	id, err := identity.Of(img) // the build id, or Breakpad's hash of the code
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println("MODULE Linux", arch, identity.ModuleID(id, img.Main.BigEndian), name)
+package identity
 
 import (
+	"debug/elf"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/elfx"
+	"symkit/internal/mem"
+	"symkit/located"
 )
 
-// ErrNoIdentity: the file has neither a build id nor code to hash, such as a debug
-// file that was linked without a build id.
-var ErrNoIdentity = errors.New("no build id and no code to make an id from; give one with --id")
+// ErrNone: the file has neither a build id nor code to hash, such as a debug file that
+// was linked without a build id.
+var ErrNone = errors.New("no build id and no code to make an id from")
 
 const (
 	guidSize = 16
@@ -19,34 +31,29 @@ const (
 	hashSize = 4096
 )
 
-// BuildID returns a copy of the descriptor of the file's GNU build id note, or nil.
-func (f *File) BuildID() []byte { return slices.Clone(f.buildID) }
-
-// CodeID returns the whole build id in upper-case hexadecimal, or "" without a build id.
-func (f *File) CodeID() string {
-	return strings.ToUpper(hex.EncodeToString(f.buildID))
-}
-
-// Identifier returns the bytes that Breakpad identifies the file by: the build id, else
-// Breakpad's hash over .text, else the same hash over the other code. The error is
-// ErrNoIdentity if the file has none of these.
-func (f *File) Identifier() ([]byte, error) { return guarded(f, f.identifier) }
-
-func (f *File) identifier() ([]byte, error) {
-	if f.buildID != nil {
-		return f.BuildID(), nil
+// Of returns the bytes that Breakpad identifies a module by: the build id of the main
+// file, else of the debug file, else Breakpad's hash over .text, else the same hash over
+// the other code. The error is ErrNone if the image has none of these.
+func Of(img *elfx.Image) ([]byte, error) {
+	if id := img.BuildID(); id != nil {
+		return id, nil
 	}
-	hash, err := f.hashText()
-	return hash[:], err
-}
 
-// ModuleID returns the id of the MODULE record, which is made of the Identifier.
-func (f *File) ModuleID() (string, error) {
-	id, err := f.Identifier()
+	// The hash fails on its own, or because the file changes meanwhile.
+	f := img.Main
+	var hash [guidSize]byte
+	var err error
+	changed := mem.Guard(func() error {
+		hash, err = hashText(f)
+		return nil
+	})
+	if changed != nil {
+		err = fmt.Errorf("%s: %w", f.Path(), changed)
+	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return ModuleID(id, f.BigEndian), nil
+	return hash[:], nil
 }
 
 // ModuleID turns an identifier of any length into the id of a MODULE record: the
@@ -71,20 +78,19 @@ func ModuleID(id []byte, bigEndian bool) string {
 // the 16-byte blocks in the first 4096 bytes of the code section. If the section ends
 // inside the last block, the block includes the bytes that follow in the file, or
 // zeros after the file's end.
-func (f *File) hashText() (hash [guidSize]byte, err error) {
-	s := f.codeSection()
+func hashText(f *elfx.File) (hash [guidSize]byte, err error) {
+	s := codeSection(f)
 	if s == nil {
-		return f.hashCode()
+		return hashCode(f)
 	}
-	if _, err := s.raw(); err != nil {
+	if _, err := s.Raw(); err != nil {
 		return hash, err
 	}
 
 	// Whole blocks are hashed, even if the section ends inside the last one.
 	n := min(s.Size, hashSize)
 	n = (n + guidSize - 1) / guidSize * guidSize
-	rest := f.data[s.Offset:]
-	for i, b := range rest[:min(n, uint64(len(rest)))] {
+	for i, b := range f.FileBytes(s.Offset, n) {
 		hash[i%guidSize] ^= b
 	}
 	return hash, nil
@@ -92,9 +98,9 @@ func (f *File) hashText() (hash [guidSize]byte, err error) {
 
 // codeSection returns the section that Breakpad hashes, or nil: .text, or "text" in
 // Android's packed libraries.
-func (f *File) codeSection() *Section {
+func codeSection(f *elfx.File) *elfx.Section {
 	for _, name := range []string{".text", "text"} {
-		if s := present(f.named(name)); s != nil && s.Size > 0 {
+		if s := f.Section(name); s != nil && s.Present() && s.Size > 0 {
 			return s
 		}
 	}
@@ -105,18 +111,19 @@ func (f *File) codeSection() *Section {
 // object file with main in .text.startup, or with a section for each function.
 // Breakpad has no identifier for such files. The hash is hashText's over the bytes of
 // all code sections, in header order and without gaps.
-func (f *File) hashCode() (hash [guidSize]byte, err error) {
+func hashCode(f *elfx.File) (hash [guidSize]byte, err error) {
 	// The bytes of the code sections follow each other, up to 4096 in total.
 	n := 0
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		if !s.isCode() || s.Size == 0 {
+		const code = elf.SHF_EXECINSTR | elf.SHF_ALLOC
+		if s.Flags&code != code || s.Size == 0 {
 			continue
 		}
 		if !s.Present() { // the code is in another file, which would have another id
-			return [guidSize]byte{}, &wire.Error{Section: s.label(), Err: ErrNoIdentity}
+			return [guidSize]byte{}, none(f, s.Name)
 		}
-		data, err := s.raw()
+		data, err := s.Raw()
 		if err != nil {
 			return hash, err
 		}
@@ -127,7 +134,12 @@ func (f *File) hashCode() (hash [guidSize]byte, err error) {
 		}
 	}
 	if n == 0 {
-		return [guidSize]byte{}, &wire.Error{Section: ".text", Err: ErrNoIdentity}
+		return [guidSize]byte{}, none(f, ".text")
 	}
 	return hash, nil
+}
+
+// none returns ErrNone at a section.
+func none(f *elfx.File, section string) error {
+	return fmt.Errorf("%s: %w", f.Path(), &located.Error{Section: section, Err: ErrNone})
 }
