@@ -1,0 +1,97 @@
+package architecture
+
+import (
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// publicNames has the number of exported names and methods of each public package. All
+// together are to be at most 750: a name is exported because an importer wants it.
+var publicNames = map[string]int{
+	"cfi":                   83,
+	"check":                 8,
+	"check/diff":            4,
+	"check/lint":            1,
+	"check/report":          54,
+	"dump":                  26,
+	"dump/batch":            63,
+	"dump/pathmap":          6,
+	"dump/store":            36,
+	"elfx":                  91,
+	"elfx/archive":          17,
+	"elfx/archive/pkg":      24,
+	"elfx/archive/squashfs": 13,
+	"elfx/companion":        32,
+	"elfx/debuginfod":       20,
+	"elfx/identity":         5,
+	"emit":                  109,
+	"limits":                53,
+	"located":               9,
+	"sframe":                66,
+	"walk":                  73,
+	"walk/compare":          40,
+	"walk/corefile":         12,
+	"walk/microdump":        11,
+	"walk/minidump":         193,
+	"walk/minidump/rawdump": 3,
+	"walk/report":           18,
+	"walk/signature":        12,
+	"walk/symbols":          37,
+	"walk/symbols/elfsyms":  3,
+	"walk/symserver":        13,
+}
+
+// TestPublicNames: packages export as many names as the table has. A package that exports
+// fewer gets a smaller number; a larger one needs a reason.
+func TestPublicNames(t *testing.T) {
+	found, all := map[string]int{}, 0
+	for _, pkg := range publicPackages(t) {
+		name := strings.TrimPrefix(pkg.Path(), "symkit/")
+		found[name] = exported(pkg)
+		all += found[name]
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if found[name] != publicNames[name] {
+			t.Errorf("%s exports %d names; publicNames has %d", name, found[name], publicNames[name])
+		}
+	}
+	for name := range publicNames {
+		if found[name] == 0 {
+			t.Errorf("there is no public package %s: remove it from publicNames", name)
+		}
+	}
+	t.Logf("%d names in all packages", all)
+}
+
+// exported returns the number of exported names of a package and of exported methods of its
+// types.
+func exported(pkg *types.Package) (n int) {
+	for _, name := range pkg.Scope().Names() {
+		obj := pkg.Scope().Lookup(name)
+		if !obj.Exported() {
+			continue
+		}
+		n++
+		typ, ok := obj.Type().(*types.Named)
+		if _, isType := obj.(*types.TypeName); !isType || !ok {
+			continue
+		}
+		for m := range typ.Methods() {
+			if m.Exported() {
+				n++
+			}
+		}
+		if iface, ok := typ.Underlying().(*types.Interface); ok {
+			for m := range iface.ExplicitMethods() {
+				if m.Exported() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
