@@ -106,7 +106,7 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 		bad = d.bytes > min(1+d.cleared, rereads)*len(s.Data)
 	}
 	if bad {
-		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrCIEPointer}
+		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: errCIEPointer}
 	}
 
 	// The header comes first: its alignment factors apply to the instructions.
@@ -129,7 +129,7 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 	at := b.Pos()
 	c.Version = b.U8()
 	if b.Err() == nil && c.Version != 1 && c.Version != 3 && c.Version != 4 {
-		b.Fail(at, fmt.Errorf("%w %d", ErrVersion, c.Version))
+		b.Fail(at, fmt.Errorf("%w %d", errVersion, c.Version))
 	}
 
 	// The augmentation decides which fields follow.
@@ -164,7 +164,7 @@ func (c *CIE) header(s *Section, b *wire.Cursor) {
 	// armcc marks its .debug_frame with "armcc+", which has no data.
 	case len(aug) == 0, c.Augmentation == "eh", bytes.Equal(aug, []byte("armcc+")):
 	default:
-		b.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
+		b.Fail(at, fmt.Errorf("%w %q", errAugmentation, c.Augmentation))
 	}
 }
 
@@ -179,7 +179,7 @@ func (c *CIE) sizes(b *wire.Cursor) {
 	at := b.Pos()
 	c.AddrSize = int(b.U8())
 	if b.Err() == nil && !validAddrSize(c.AddrSize) {
-		b.Fail(at, fmt.Errorf("%w %d", ErrAddrSize, c.AddrSize))
+		b.Fail(at, fmt.Errorf("%w %d", errAddrSize, c.AddrSize))
 	}
 	c.SegmentSize = int(b.U8())
 }
@@ -202,7 +202,7 @@ func (c *CIE) augment(s *Section, letters []byte, at int, data *wire.Cursor) {
 			if known {
 				c.pointerData(s, l, data)
 			} else if l == 'R' {
-				data.Fail(at, fmt.Errorf("%w %q", ErrAugmentation, c.Augmentation))
+				data.Fail(at, fmt.Errorf("%w %q", errAugmentation, c.Augmentation))
 			}
 		default:
 			known = false
@@ -215,7 +215,7 @@ func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 	at := data.Pos()
 	enc := data.U8()
 	if data.Err() == nil && (!validEncoding(enc) || enc == peOmit && l == 'R') {
-		data.Fail(at, fmt.Errorf("%w %#x", ErrEncoding, enc))
+		data.Fail(at, fmt.Errorf("%w %#x", errEncoding, enc))
 	}
 
 	// Only the personality routine has its pointer in the CIE itself.
@@ -238,7 +238,7 @@ func readReg(c *wire.Cursor, oneByte bool) Reg {
 	at := c.Pos()
 	v := c.ULEB()
 	if v > 0xffffffff {
-		c.Fail(at, ErrRegister)
+		c.Fail(at, errRegister)
 		return 0
 	}
 	return Reg(v)

@@ -11,19 +11,19 @@ import (
 
 // Errors of Exidx: a *located.Error wraps one of these or a sentinel of package located.
 var (
-	// ErrExidxEntry: reserved bits of an entry of .ARM.exidx are set.
-	ErrExidxEntry = errors.New("reserved bits in an unwind table entry")
-	// ErrExidxOrder: an entry has a lower address than the entry before.
-	ErrExidxOrder = errors.New("unwind table entry out of order")
-	// ErrExtab: an entry points outside .ARM.extab.
-	ErrExtab = errors.New("entry leads outside .ARM.extab")
-	// ErrPersonality: the compact model is not 0, 1 or 2.
-	ErrPersonality = errors.New("unknown personality routine")
-	// ErrUnwindOpcode: an unwinding instruction is spare or reserved.
-	ErrUnwindOpcode = errors.New("unknown unwinding instruction")
-	// ErrUnwindState: no row can express the effect of the unwinding instructions, such
+	// errExidxEntry: reserved bits of an entry of .ARM.exidx are set.
+	errExidxEntry = errors.New("reserved bits in an unwind table entry")
+	// errExidxOrder: an entry has a lower address than the entry before.
+	errExidxOrder = errors.New("unwind table entry out of order")
+	// errExtab: an entry points outside .ARM.extab.
+	errExtab = errors.New("entry leads outside .ARM.extab")
+	// errPersonality: the compact model is not 0, 1 or 2.
+	errPersonality = errors.New("unknown personality routine")
+	// errUnwindOpcode: an unwinding instruction is spare or reserved.
+	errUnwindOpcode = errors.New("unknown unwinding instruction")
+	// errUnwindState: no row can express the effect of the unwinding instructions, such
 	// as moving a stack pointer that was loaded from the stack.
-	ErrUnwindState = errors.New("unwinding instructions that no row can express")
+	errUnwindState = errors.New("unwinding instructions that no row can express")
 )
 
 const (
@@ -86,7 +86,7 @@ func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 
 			// Addresses must not descend: a linker sorts the table.
 			if err == nil && e.Begin < last {
-				err = &wire.Error{Section: exidxName, Offset: int(e.Offset), Err: ErrExidxOrder}
+				err = &wire.Error{Section: exidxName, Offset: int(e.Offset), Err: errExidxOrder}
 			}
 			// The start of a damaged entry also ends the function before.
 			last = max(last, e.Begin)
@@ -141,7 +141,7 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	case c.Err() != nil:
 		return e, c.Err()
 	case first>>31 != 0:
-		return e, &wire.Error{Section: exidxName, Offset: at, Err: ErrExidxEntry}
+		return e, &wire.Error{Section: exidxName, Offset: at, Err: errExidxEntry}
 	}
 
 	// The second word is a mark, the instructions themselves, or a pointer to .ARM.extab.
@@ -152,11 +152,11 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	case second>>24 == exidxInline: // compact model 0
 		e.word, e.skip = second, 1
 	case second>>31 != 0:
-		return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: ErrExidxEntry}
+		return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: errExidxEntry}
 	default:
 		off := prel31(x.IndexAddr+uint64(at)+4, second) - x.TableAddr
 		if off >= uint64(len(x.Table)) {
-			return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: ErrExtab}
+			return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: errExtab}
 		}
 		err = x.handler(off, &e)
 	}
@@ -188,7 +188,7 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 		words += uint64(word >> 16 & 0xff)
 		e.skip = 2
 	default:
-		return &wire.Error{Section: extabName, Offset: int(off), Err: fmt.Errorf("%w: %#x", ErrPersonality, model)}
+		return &wire.Error{Section: extabName, Offset: int(off), Err: fmt.Errorf("%w: %#x", errPersonality, model)}
 	}
 
 	e.code = c.Sub(4 * words)

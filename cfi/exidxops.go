@@ -190,7 +190,7 @@ func (m *exidxMachine) step(op uint8) (refuse bool) {
 	case op >= 0xd0 && op < 0xd8: // pop VFP D8–D[8+nnn], VPUSH
 		m.popVFP(0, 8<<4|op&7, 0)
 	default:
-		m.fail(ErrUnwindOpcode)
+		m.fail(errUnwindOpcode)
 	}
 	return false
 }
@@ -198,14 +198,14 @@ func (m *exidxMachine) step(op uint8) (refuse bool) {
 // move adds n to the virtual stack pointer.
 func (m *exidxMachine) move(n int64) {
 	if m.loaded {
-		m.fail(ErrUnwindState)
+		m.fail(errUnwindState)
 		return
 	}
 
 	// A forged table could otherwise overflow the offset.
 	m.vsp.off += n
 	if m.vsp.off > maxExidxOffset || m.vsp.off < -maxExidxOffset {
-		m.fail(ErrUnwindState)
+		m.fail(errUnwindState)
 	}
 }
 
@@ -213,7 +213,7 @@ func (m *exidxMachine) move(n int64) {
 func (m *exidxMachine) setStack(n uint64) {
 	switch {
 	case n == armSP || n == armPC: // reserved
-		m.fail(ErrUnwindOpcode)
+		m.fail(errUnwindOpcode)
 	case m.saved>>n&1 != 0: // the value it was restored to
 		m.vsp, m.loaded = m.slots[n], true
 	default:
@@ -250,7 +250,7 @@ func (m *exidxMachine) popLow(core int) {
 	mask := m.byte()
 	switch {
 	case mask == 0 || mask > 0x0f:
-		m.fail(ErrUnwindOpcode)
+		m.fail(errUnwindOpcode)
 	case core > 0:
 		m.pop(uint64(mask))
 	default:
@@ -264,7 +264,7 @@ func (m *exidxMachine) popLow(core int) {
 func (m *exidxMachine) popVFP(from int, operand uint8, extra int64) {
 	first, last := from+int(operand>>4), from+int(operand>>4)+int(operand&0x0f)
 	if last >= 32 {
-		m.fail(ErrUnwindOpcode)
+		m.fail(errUnwindOpcode)
 		return
 	}
 

@@ -36,7 +36,7 @@ func (d *decoder) fde(e *entry) (FDE, error) {
 	// An FDE cannot be read without its CIE, which has the encoding of the addresses.
 	off, ok := s.cieOffset(e)
 	if !ok {
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: ErrCIEPointer}
+		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: errCIEPointer}
 	}
 
 	cie, err := d.cie(off)
@@ -65,7 +65,7 @@ func (f *FDE) read(b *wire.Cursor) {
 	f.End = f.Begin + size
 	// The end may be the end of the address space only if a uint64 can hold it.
 	if b.Err() == nil && (f.End < f.Begin || cie.AddrSize < 8 && f.End > 1<<(8*cie.AddrSize)) {
-		b.Fail(at, ErrRange)
+		b.Fail(at, errRange)
 	}
 
 	// The only augmentation data of an FDE is the LSDA pointer; its size may be 0.

@@ -92,7 +92,7 @@ func (m *machine) rows(f *FDE, yield func(*Row, error) bool) {
 			return
 		}
 		if m.next > m.end {
-			m.c.Fail(m.at, ErrBeyond)
+			m.c.Fail(m.at, errBeyond)
 		}
 		m.loc = m.next
 	}
@@ -113,7 +113,7 @@ func (m *machine) yield(end uint64, yield func(*Row, error) bool) bool {
 		return true
 	}
 	if m.offsetAt != 0 && m.row.CFA.Kind == KindNone {
-		m.c.Fail(m.offsetAt, ErrNoCFA)
+		m.c.Fail(m.offsetAt, errNoCFA)
 		return true // rows yields the error
 	}
 	m.row.Begin, m.row.End = m.loc, end
@@ -153,7 +153,7 @@ type operands struct {
 func (m *machine) operands(op uint8) (o operands) {
 	args := ops[op].args
 	if ops[op].name == "" {
-		m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
+		m.c.Fail(m.at, fmt.Errorf("%w %#x", errOpcode, op))
 	}
 
 	// The table of instructions says which operands follow.
@@ -253,7 +253,7 @@ func (m *machine) vendor(op uint8, raState Reg) {
 	}
 
 	// Any other pair of machine and opcode has no meaning.
-	m.c.Fail(m.at, fmt.Errorf("%w %#x", ErrOpcode, op))
+	m.c.Fail(m.at, fmt.Errorf("%w %#x", errOpcode, op))
 }
 
 // windowSave is SPARC's DW_CFA_GNU_window_save: the caller's %o registers are the current

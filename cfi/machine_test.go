@@ -164,18 +164,18 @@ func TestInstructionErrors(t *testing.T) {
 		at          int // from the first instruction
 		rows        []string
 	}{
-		{"unknown", "advance_loc 4", "3f", ErrOpcode, 1, []string{first}},
-		{"window_save on x86-64", "", "2d", ErrOpcode, 0, nil},
-		{"set_ra_state on x86-64", "", "2b0100", ErrOpcode, 0, nil},
+		{"unknown", "advance_loc 4", "3f", errOpcode, 1, []string{first}},
+		{"window_save on x86-64", "", "2d", errOpcode, 0, nil},
+		{"set_ra_state on x86-64", "", "2b0100", errOpcode, 0, nil},
 		{"truncated operand", "advance_loc 4", "02", wire.ErrTruncated, 2, []string{first}},
 		{"truncated block", "", "0f05", wire.ErrTruncated, 2, nil},
-		{"register", "", "07ffffffffff0f", ErrRegister, 1, nil},
-		{"beyond", "advance_loc 4; advance_loc4 0xfd", "", ErrBeyond, 1, []string{first, "1004-1100 r7+8 16=c-8"}},
-		{"wrap", "MIPS_advance_loc8 -1", "", ErrBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
-		{"backwards", "advance_loc 4; set_loc 0x1003", "", ErrBackwards, 1, []string{first}},
-		{"set_loc beyond", "set_loc 0x1101", "", ErrBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
-		{"empty state stack", "advance_loc 4; restore_state", "", ErrStateStack, 1, []string{first}},
-		{"full state stack", strings.Repeat("remember_state;", maxSaved+1), "", ErrStateStack, maxSaved, nil},
+		{"register", "", "07ffffffffff0f", errRegister, 1, nil},
+		{"beyond", "advance_loc 4; advance_loc4 0xfd", "", errBeyond, 1, []string{first, "1004-1100 r7+8 16=c-8"}},
+		{"wrap", "MIPS_advance_loc8 -1", "", errBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
+		{"backwards", "advance_loc 4; set_loc 0x1003", "", errBackwards, 1, []string{first}},
+		{"set_loc beyond", "set_loc 0x1101", "", errBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
+		{"empty state stack", "advance_loc 4; restore_state", "", errStateStack, 1, []string{first}},
+		{"full state stack", strings.Repeat("remember_state;", maxSaved+1), "", errStateStack, maxSaved, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBuild(DebugFrame)
@@ -211,7 +211,7 @@ func TestNoCFA(t *testing.T) {
 				t.Fatal(err)
 			}
 			for row, err := range f.Rows() {
-				wantError(t, err, ErrNoCFA, f.from)
+				wantError(t, err, errNoCFA, f.from)
 				if row != nil {
 					t.Errorf("%s: a row", insns)
 				}
@@ -227,7 +227,7 @@ func TestNoCFA(t *testing.T) {
 	b = oneFDE("def_cfa_offset 24", "def_cfa_expression 7708; advance_loc 4; def_cfa_register 6")
 	wantLines(t, dump(&b.Section), "1000-1004 e:7708", "1004-1100 r6+24")
 	b = oneFDE("offset 16 1", "def_cfa_offset 24; advance_loc 4; def_cfa_register 6")
-	if got := dump(&b.Section); len(got) != 1 || !strings.HasSuffix(got[0], ErrNoCFA.Error()) {
+	if got := dump(&b.Section); len(got) != 1 || !strings.HasSuffix(got[0], errNoCFA.Error()) {
 		t.Errorf("%q", got)
 	}
 }
@@ -239,7 +239,7 @@ func TestTooManyRules(t *testing.T) {
 	}
 	b := oneFDE(usualCIE, src.String())
 	got := dump(&b.Section)
-	if len(got) != 1 || !strings.HasSuffix(got[0], ErrTooManyRules.Error()) {
+	if len(got) != 1 || !strings.HasSuffix(got[0], errTooManyRules.Error()) {
 		t.Errorf("%.200q", got)
 	}
 }

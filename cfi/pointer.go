@@ -123,7 +123,7 @@ func (s *Section) address(c *wire.Cursor, enc uint8, addrSize int, function uint
 		}
 	}
 
-	c.Fail(at, ErrIndirect)
+	c.Fail(at, errIndirect)
 	return 0, 0
 }
 

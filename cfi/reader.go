@@ -24,7 +24,7 @@ func (r *Reader) FDE(off uint64) (FDE, error) {
 	case e.body.Err() != nil:
 		return FDE{}, e.body.Err()
 	case e.kind != entryFDE:
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: ErrNoFDE}
+		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: errNoFDE}
 	}
 	return r.d.fde(&e)
 }

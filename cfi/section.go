@@ -103,7 +103,7 @@ func (s *Section) entries() wire.Cursor {
 
 	// Later code shifts and reads by the address size, so the size is checked once here.
 	if !validAddrSize(s.AddrSize) {
-		c.Fail(0, ErrAddrSize)
+		c.Fail(0, errAddrSize)
 	}
 	return c
 }

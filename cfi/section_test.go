@@ -139,32 +139,32 @@ func TestDamagedEntries(t *testing.T) {
 		cie  int // offset of the inner error from the CIE, or
 		fde  int // of the error from the FDE
 	}{
-		{"CIE version 2", EHFrame, cieOf(EHFrame, 2, 0, 1, 1, 16), ErrVersion, body, 0},
-		{"CIE version 5", DebugFrame, cieOf(DebugFrame, 5, 0, 1, 1, 16), ErrVersion, body, 0},
+		{"CIE version 2", EHFrame, cieOf(EHFrame, 2, 0, 1, 1, 16), errVersion, body, 0},
+		{"CIE version 5", DebugFrame, cieOf(DebugFrame, 5, 0, 1, 1, 16), errVersion, body, 0},
 		{"CIE empty", EHFrame, cieOf(EHFrame), wire.ErrTruncated, body, 0},
 		{"augmentation unterminated", EHFrame, cieOf(EHFrame, 1, 'z', 'R'), wire.ErrUnterminated, body + 1, 0},
-		{"augmentation unknown", EHFrame, cieOf(EHFrame, 1, 'q', 0, 1, 1, 16), ErrAugmentation, body + 1, 0},
-		{"R after an unknown letter", EHFrame, cieOf(EHFrame, 1, 'z', 'q', 'R', 0, 1, 1, 16, 2, 0, 0), ErrAugmentation, body + 1, 0},
-		{"augmentation half known", EHFrame, cieOf(EHFrame, 1, 'S', 'q', 0, 1, 1, 16), ErrAugmentation, body + 1, 0},
+		{"augmentation unknown", EHFrame, cieOf(EHFrame, 1, 'q', 0, 1, 1, 16), errAugmentation, body + 1, 0},
+		{"R after an unknown letter", EHFrame, cieOf(EHFrame, 1, 'z', 'q', 'R', 0, 1, 1, 16, 2, 0, 0), errAugmentation, body + 1, 0},
+		{"augmentation half known", EHFrame, cieOf(EHFrame, 1, 'S', 'q', 0, 1, 1, 16), errAugmentation, body + 1, 0},
 		{"augmentation data beyond", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 9, 0), wire.ErrTruncated, body + 8, 0},
 		{"augmentation data too short", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 0), wire.ErrTruncated, body + 8, 0},
-		{"address size", DebugFrame, cieOf(DebugFrame, 4, 0, 3, 0, 1, 1, 16), ErrAddrSize, body + 2, 0},
-		{"FDE encoding without meaning", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x05), ErrEncoding, body + 8, 0},
-		{"FDE encoding omit", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0xff), ErrEncoding, body + 8, 0},
-		{"FDE encoding of base 6", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x6b), ErrEncoding, body + 8, 0},
-		{"LSDA encoding aligned data4", EHFrame, cieOf(EHFrame, 1, 'z', 'L', 0, 1, 1, 16, 1, 0x5b), ErrEncoding, body + 8, 0},
+		{"address size", DebugFrame, cieOf(DebugFrame, 4, 0, 3, 0, 1, 1, 16), errAddrSize, body + 2, 0},
+		{"FDE encoding without meaning", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x05), errEncoding, body + 8, 0},
+		{"FDE encoding omit", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0xff), errEncoding, body + 8, 0},
+		{"FDE encoding of base 6", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x6b), errEncoding, body + 8, 0},
+		{"LSDA encoding aligned data4", EHFrame, cieOf(EHFrame, 1, 'z', 'L', 0, 1, 1, 16, 1, 0x5b), errEncoding, body + 8, 0},
 		{"personality cut off", EHFrame, cieOf(EHFrame, 1, 'z', 'P', 0, 1, 1, 16, 2, 0x0b, 1), wire.ErrTruncated, body + 9, 0},
-		{"column too large", EHFrame, cieOf(EHFrame, 3, 0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x7f), ErrRegister, body + 4, 0},
-		{"restore in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, opRestore|3), ErrInCIE, body + 5, 0},
-		{"advance in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, 0, opAdvanceLoc|3), ErrInCIE, body + 6, 0},
-		{"set_loc in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, 1, 0, 0, 0, 0, 0, 0, 0, 0), ErrInCIE, body + 5, 0},
-		{"CIE pointer before the section", EHFrame, func(b *build) { b.entry(0x1000, nil) }, ErrCIEPointer, 0, id},
-		{"CIE pointer to itself", EHFrame, func(b *build) { b.entry(4, b.pcs(1, 1)) }, ErrCIEPointer, 0, 0},
-		{"CIE pointer beyond", DebugFrame, func(b *build) { b.entry(0x1000, nil) }, ErrCIEPointer, 0, id},
-		{"CIE pointer to an FDE", DebugFrame, func(b *build) { b.entry(0, b.pcs(1, 1)) }, ErrCIEPointer, 0, 0},
+		{"column too large", EHFrame, cieOf(EHFrame, 3, 0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x7f), errRegister, body + 4, 0},
+		{"restore in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, opRestore|3), errInCIE, body + 5, 0},
+		{"advance in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, 0, opAdvanceLoc|3), errInCIE, body + 6, 0},
+		{"set_loc in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, 1, 0, 0, 0, 0, 0, 0, 0, 0), errInCIE, body + 5, 0},
+		{"CIE pointer before the section", EHFrame, func(b *build) { b.entry(0x1000, nil) }, errCIEPointer, 0, id},
+		{"CIE pointer to itself", EHFrame, func(b *build) { b.entry(4, b.pcs(1, 1)) }, errCIEPointer, 0, 0},
+		{"CIE pointer beyond", DebugFrame, func(b *build) { b.entry(0x1000, nil) }, errCIEPointer, 0, id},
+		{"CIE pointer to an FDE", DebugFrame, func(b *build) { b.entry(0, b.pcs(1, 1)) }, errCIEPointer, 0, 0},
 		{"no space for the id", EHFrame, func(b *build) { b.Data = append(b.Data, 2, 0, 0, 0, 9, 9) }, wire.ErrTruncated, 0, id},
 		{"FDE cut off", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), make([]byte, 15), nil) }, wire.ErrTruncated, 0, body + 8},
-		{"range wraps", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), b.pcs(^uint64(0), 2), nil) }, ErrRange, 0, body},
+		{"range wraps", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), b.pcs(^uint64(0), 2), nil) }, errRange, 0, body},
 		{"FDE augmentation beyond", EHFrame, func(b *build) {
 			b.fde(b.cie(1, "zR", []byte{0}, ""), append(b.pcs(1, 2), 1), nil)
 		}, wire.ErrTruncated, 0, body + 17},
@@ -173,7 +173,7 @@ func TestDamagedEntries(t *testing.T) {
 		}, wire.ErrTruncated, 0, body + 17},
 		{"indirect without reader", EHFrame, func(b *build) {
 			b.fde(b.cie(1, "zR", []byte{0x80}, ""), append(b.pcs(1, 2), 0), nil)
-		}, ErrIndirect, 0, body},
+		}, errIndirect, 0, body},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBuild(c.kind)
@@ -227,7 +227,7 @@ func TestOverlappingCIEs(t *testing.T) {
 	b.fde(outer, b.pcs(0x1000, 1), nil)
 	b.fde(outer+15, b.pcs(0x2000, 1), nil)
 	got := dump(&b.Section)
-	if len(got) != 2 || !strings.HasSuffix(got[1], ErrCIEPointer.Error()) {
+	if len(got) != 2 || !strings.HasSuffix(got[1], errCIEPointer.Error()) {
 		t.Errorf("%q", got)
 	}
 }
@@ -359,7 +359,7 @@ func TestAlignedAndIndirectPointers(t *testing.T) {
 	b.fde(c, append(hexBytes("00500000"), hexBytes("1000000000")...), nil)
 	b.fde(c, append(hexBytes("00600000"), hexBytes("1000000000")...), nil)
 	got := dump(&b.Section)
-	if len(got) != 2 || got[0] != "1000-1010 r7+8 16=c-8" || !strings.HasSuffix(got[1], ErrIndirect.Error()) {
+	if len(got) != 2 || got[0] != "1000-1010 r7+8 16=c-8" || !strings.HasSuffix(got[1], errIndirect.Error()) {
 		t.Errorf("%q", got)
 	}
 }
@@ -389,16 +389,16 @@ func TestAddressesOf32Bits(t *testing.T) {
 
 func TestReaderErrors(t *testing.T) {
 	b := oneFDE(usualCIE, "")
-	for off, want := range map[uint64]error{0: ErrNoFDE, 1 << 40: wire.ErrOffset, uint64(len(b.Data)): wire.ErrTruncated} {
+	for off, want := range map[uint64]error{0: errNoFDE, 1 << 40: wire.ErrOffset, uint64(len(b.Data)): wire.ErrTruncated} {
 		if _, err := b.NewReader().FDE(off); !errors.Is(err, want) {
 			t.Errorf("FDE(%#x): %v, want %v", off, err, want)
 		}
 	}
 	b.AddrSize = 3
 	_, err := b.NewReader().FDE(0)
-	wantError(t, err, ErrAddrSize, 0)
+	wantError(t, err, errAddrSize, 0)
 	for _, err := range b.FDEs() {
-		wantError(t, err, ErrAddrSize, 0)
+		wantError(t, err, errAddrSize, 0)
 	}
 }
 

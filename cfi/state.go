@@ -23,7 +23,7 @@ func (m *machine) fold(v uint64) int64 {
 // beyond the end of the FDE.
 func (m *machine) advance(n uint64) {
 	if m.inCIE {
-		m.c.Fail(m.at, ErrInCIE)
+		m.c.Fail(m.at, errInCIE)
 		return
 	}
 
@@ -38,9 +38,9 @@ func (m *machine) advance(n uint64) {
 func (m *machine) setLoc(addr uint64) {
 	switch {
 	case m.inCIE:
-		m.c.Fail(m.at, ErrInCIE)
+		m.c.Fail(m.at, errInCIE)
 	case addr < m.loc:
-		m.c.Fail(m.at, ErrBackwards)
+		m.c.Fail(m.at, errBackwards)
 	default:
 		m.next = addr
 	}
@@ -95,7 +95,7 @@ func (m *machine) set(r Reg, rule Rule) {
 	case i < len(m.row.Regs) && m.row.Regs[i].Reg == r:
 		m.row.Regs[i].Rule = rule
 	case len(m.row.Regs) == maxRules:
-		m.c.Fail(m.at, ErrTooManyRules)
+		m.c.Fail(m.at, errTooManyRules)
 	default:
 		m.row.Regs = slices.Insert(m.row.Regs, i, RegRule{r, rule})
 	}
@@ -117,7 +117,7 @@ func (m *machine) setSigned(rule Rule) {
 // it.
 func (m *machine) restore(r Reg) {
 	if m.inCIE {
-		m.c.Fail(m.at, ErrInCIE)
+		m.c.Fail(m.at, errInCIE)
 		return
 	}
 	if r == raSignState && m.sec.Machine == elf.EM_AARCH64 {
@@ -144,7 +144,7 @@ func (m *machine) restore(r Reg) {
 
 func (m *machine) remember() {
 	if len(m.saved) == maxSaved {
-		m.c.Fail(m.at, ErrStateStack)
+		m.c.Fail(m.at, errStateStack)
 		return
 	}
 	m.saved = append(m.saved, savedState{m.row.CFA, m.cfaOff, m.row.RASigned, len(m.arena)})
@@ -156,7 +156,7 @@ func (m *machine) remember() {
 func (m *machine) recall() {
 	n := len(m.saved) - 1
 	if n < 0 {
-		m.c.Fail(m.at, ErrStateStack)
+		m.c.Fail(m.at, errStateStack)
 		return
 	}
 

@@ -10,11 +10,11 @@ import (
 
 func ExampleWriter() {
 	w := emit.NewWriter(os.Stdout)
-	w.Module(emit.Module{OS: "Linux", Arch: "x86_64", ID: "4C1A775C92125729AF14EED671BEBE010", Name: "app"})
-	w.File(emit.File{Num: 0, Name: []byte("/src/main.c")})
-	w.Func(emit.Func{Addr: 0x1139, Size: 0x20, Name: []byte("main")})
-	w.Line(emit.Line{Addr: 0x1139, Size: 0x20, Line: 3, File: 0})
-	w.StackCFIInit(emit.StackCFIInit{Addr: 0x1139, Size: 0x20, Rules: []byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")})
+	w.Record(&emit.Module{OS: "Linux", Arch: "x86_64", ID: "4C1A775C92125729AF14EED671BEBE010", Name: "app"})
+	w.Record(&emit.File{Num: 0, Name: []byte("/src/main.c")})
+	w.Record(&emit.Func{Addr: 0x1139, Size: 0x20, Name: []byte("main")})
+	w.Record(&emit.Line{Addr: 0x1139, Size: 0x20, Line: 3, File: 0})
+	w.Record(&emit.StackCFIInit{Addr: 0x1139, Size: 0x20, Rules: []byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")})
 	if err := w.Flush(); err != nil {
 		log.Fatal(err)
 	}

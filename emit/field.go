@@ -44,13 +44,13 @@ func (f *fields) number(end, maxDigits int) bool {
 	// field.
 	switch {
 	case !f.more || f.pos == len(f.line):
-		f.fail(len(f.line), ErrMissing)
+		f.fail(len(f.line), errMissing)
 	case f.line[f.pos] == ' ':
-		f.fail(f.pos, ErrExtra)
+		f.fail(f.pos, errExtra)
 	case end < len(f.line) && f.line[end] != ' ':
-		f.fail(end, ErrNumber)
+		f.fail(end, errNumber)
 	case end-f.pos > maxDigits:
-		f.fail(f.pos, ErrRange)
+		f.fail(f.pos, errRange)
 	default:
 		f.next(end)
 		return true
@@ -96,7 +96,7 @@ func (f *fields) dec() uint32 {
 		return 0
 	}
 	if v > MaxNumber {
-		f.fail(start, ErrRange)
+		f.fail(start, errRange)
 		return 0
 	}
 	return uint32(v)
@@ -107,7 +107,7 @@ func (f *fields) codeRange() Range {
 	start := f.pos
 	r := Range{f.hex64(), f.hex32()}
 	if r.Addr+uint64(r.Size) < r.Addr {
-		f.fail(start, ErrRange)
+		f.fail(start, errRange)
 	}
 	return r
 }
@@ -124,16 +124,16 @@ func (f *fields) word() []byte {
 	// it.
 	switch {
 	case !f.more || start == len(f.line):
-		f.fail(len(f.line), ErrMissing)
+		f.fail(len(f.line), errMissing)
 		return nil
 	case end < len(f.line) && f.line[end] != ' ':
-		f.fail(end, ErrText)
+		f.fail(end, errText)
 		return nil
 	case end == start:
-		f.fail(start, ErrExtra)
+		f.fail(start, errExtra)
 		return nil
 	case end-start > maxWord:
-		f.fail(start, ErrTooLong)
+		f.fail(start, errTooLong)
 		return nil
 	}
 
@@ -147,16 +147,16 @@ func (f *fields) name() []byte {
 	name := f.line[f.pos:]
 	switch {
 	case len(name) == 0:
-		f.fail(f.pos, ErrMissing)
+		f.fail(f.pos, errMissing)
 	case name[0] == ' ':
-		f.fail(f.pos, ErrExtra)
+		f.fail(f.pos, errExtra)
 	case name[len(name)-1] == ' ':
-		f.fail(len(f.line)-1, ErrExtra)
+		f.fail(len(f.line)-1, errExtra)
 	case len(name) > MaxName:
-		f.fail(f.pos, ErrTooLong)
+		f.fail(f.pos, errTooLong)
 	default:
 		if bad := badText(name); bad >= 0 {
-			f.fail(f.pos+bad, ErrText)
+			f.fail(f.pos+bad, errText)
 			return nil
 		}
 		f.pos, f.more = len(f.line), false
@@ -177,7 +177,7 @@ func (f *fields) multiple() bool {
 // end fails if anything follows the last field.
 func (f *fields) end() {
 	if f.more {
-		f.fail(f.pos, ErrExtra)
+		f.fail(f.pos, errExtra)
 	}
 }
 
@@ -186,7 +186,7 @@ func (f *fields) flag() bool {
 	start := f.pos
 	v := f.hex32()
 	if v > 1 {
-		f.fail(start, ErrRange)
+		f.fail(start, errRange)
 	}
 	return v == 1
 }
@@ -197,11 +197,11 @@ func (f *fields) rules() []byte {
 	switch bad := badRules(rules); {
 	case f.err != nil:
 	case !f.more || len(rules) == 0:
-		f.fail(len(f.line), ErrMissing)
+		f.fail(len(f.line), errMissing)
 	case len(rules) > MaxName:
-		f.fail(f.pos, ErrTooLong)
+		f.fail(f.pos, errTooLong)
 	case bad >= 0:
-		f.fail(f.pos+bad, ErrRules)
+		f.fail(f.pos+bad, errRules)
 	default:
 		f.pos, f.more = len(f.line), false
 		return rules[:len(rules):len(rules)]

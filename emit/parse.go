@@ -7,7 +7,7 @@ func (r *Reader) parseModule(f *fields) Record {
 	id := f.pos
 	r.module.ID = string(f.word())
 	if f.err == nil && !isID(r.module.ID) {
-		f.fail(id, ErrNumber)
+		f.fail(id, errNumber)
 	}
 
 	r.module.Name = string(f.name())
@@ -37,7 +37,7 @@ func (r *Reader) parseInlineOrigin(f *fields) Record {
 	num, start := f.dec(), f.pos
 	r.inlineOrigin = InlineOrigin{num, f.name()}
 	if f.err == nil && beginsWithNumber(r.inlineOrigin.Name) {
-		f.fail(start, ErrOldForm)
+		f.fail(start, errOldForm)
 	}
 	if f.err == nil {
 		r.origins.add(num)
@@ -62,7 +62,7 @@ func (r *Reader) parseLine(f *fields) Record {
 	r.lineRec = Line{code.Addr, code.Size, line, f.dec()}
 	f.end()
 	if f.err == nil && !r.files.has(r.lineRec.File) {
-		f.fail(at, ErrReference)
+		f.fail(at, errReference)
 	}
 	return &r.lineRec
 }
@@ -78,7 +78,7 @@ func (r *Reader) parseInline(f *fields) Record {
 	i.Ranges = append(i.Ranges[:0], f.codeRange())
 	for f.more {
 		if len(i.Ranges) == maxRangesRead {
-			f.fail(f.pos, ErrTooLong)
+			f.fail(f.pos, errTooLong)
 			break
 		}
 		i.Ranges = append(i.Ranges, f.codeRange())
@@ -88,9 +88,9 @@ func (r *Reader) parseInline(f *fields) Record {
 	switch {
 	case f.err != nil:
 	case !r.files.has(i.CallFile):
-		f.fail(fileAt, ErrReference)
+		f.fail(fileAt, errReference)
 	case !r.origins.has(i.Origin):
-		f.fail(originAt, ErrReference)
+		f.fail(originAt, errReference)
 	}
 	return i
 }
@@ -116,7 +116,7 @@ func (r *Reader) parseStack(f *fields) Record {
 		return r.parseCFI(f)
 	}
 
-	f.fail(start, ErrRecord)
+	f.fail(start, errRecord)
 	return nil
 }
 
@@ -127,7 +127,7 @@ func (r *Reader) parseCFIInit(f *fields) Record {
 	r.under, r.cfiLast, r.cfiEnd = underInit, 0, ^uint64(0)
 	start := f.pos
 	if string(f.word()) != "INIT" {
-		f.fail(start, ErrNumber)
+		f.fail(start, errNumber)
 	}
 
 	code := f.codeRange()
@@ -140,7 +140,7 @@ func (r *Reader) parseCFIInit(f *fields) Record {
 
 func (r *Reader) parseCFI(f *fields) Record {
 	if r.under != underInit {
-		f.fail(0, ErrOrder)
+		f.fail(0, errOrder)
 	}
 
 	start := f.pos
@@ -148,7 +148,7 @@ func (r *Reader) parseCFI(f *fields) Record {
 
 	// Addresses rise strictly, and stay inside the range of the INIT record.
 	if f.err == nil && (r.cfi.Addr <= r.cfiLast || r.cfi.Addr >= r.cfiEnd) {
-		f.fail(start, ErrOrder)
+		f.fail(start, errOrder)
 	}
 	if f.err == nil {
 		r.cfiLast = r.cfi.Addr

@@ -11,31 +11,31 @@ import (
 
 // Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *located.Error.
 var (
-	// ErrOrder: the format does not allow the record at this place.
-	ErrOrder = errors.New("record out of place")
-	// ErrRecord: a line begins like no record.
-	ErrRecord = errors.New("unknown record")
-	// ErrMissing: the line ends before its last field.
-	ErrMissing = errors.New("missing field")
-	// ErrExtra: there is an extra space or field.
-	ErrExtra = errors.New("extra space or field")
-	// ErrNumber: a number has a wrong digit, such as upper-case hex.
-	ErrNumber = errors.New("malformed number")
-	// ErrRange: a number is too large for its field, or a range wraps.
-	ErrRange = errors.New("number out of range")
-	// ErrText: a name has a control character, a bidirectional control, or invalid UTF-8.
-	ErrText = errors.New("control character or invalid UTF-8")
-	// ErrTooLong: consumers cut or reject a line, name or list of ranges of this length.
-	ErrTooLong = errors.New("too long")
-	// ErrUnterminated: the last line has no newline.
-	ErrUnterminated = errors.New("last line without newline")
-	// ErrReference: no earlier record has the FILE or INLINE_ORIGIN number.
-	ErrReference = errors.New("number of no earlier record")
-	// ErrRules: the rules are not "REG: EXPRESSION" pairs.
-	ErrRules = errors.New("malformed rules")
-	// ErrOldForm: an INLINE_ORIGIN can be read as the record's old form, which has a file
+	// errOrder: the format does not allow the record at this place.
+	errOrder = errors.New("record out of place")
+	// errRecord: a line begins like no record.
+	errRecord = errors.New("unknown record")
+	// errMissing: the line ends before its last field.
+	errMissing = errors.New("missing field")
+	// errExtra: there is an extra space or field.
+	errExtra = errors.New("extra space or field")
+	// errNumber: a number has a wrong digit, such as upper-case hex.
+	errNumber = errors.New("malformed number")
+	// errRange: a number is too large for its field, or a range wraps.
+	errRange = errors.New("number out of range")
+	// errText: a name has a control character, a bidirectional control, or invalid UTF-8.
+	errText = errors.New("control character or invalid UTF-8")
+	// errTooLong: consumers cut or reject a line, name or list of ranges of this length.
+	errTooLong = errors.New("too long")
+	// errUnterminated: the last line has no newline.
+	errUnterminated = errors.New("last line without newline")
+	// errReference: no earlier record has the FILE or INLINE_ORIGIN number.
+	errReference = errors.New("number of no earlier record")
+	// errRules: the rules are not "REG: EXPRESSION" pairs.
+	errRules = errors.New("malformed rules")
+	// errOldForm: an INLINE_ORIGIN can be read as the record's old form, which has a file
 	// number before the name.
-	ErrOldForm = errors.New("name begins with a number")
+	errOldForm = errors.New("name begins with a number")
 )
 
 // LineError is an error with the number of its line, from 1.
@@ -115,7 +115,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 			r.line++
 			end := bytes.IndexByte(r.data[next:], '\n')
 			if end < 0 {
-				yield(nil, r.errorAt(len(r.data), ErrUnterminated))
+				yield(nil, r.errorAt(len(r.data), errUnterminated))
 				return
 			}
 			next += end + 1
@@ -134,7 +134,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 
 		// An empty file lacks its MODULE record.
 		if r.line == 0 {
-			yield(nil, &wire.Error{Section: section, Err: &LineError{1, ErrOrder}})
+			yield(nil, &wire.Error{Section: section, Err: &LineError{1, errOrder}})
 		}
 	}
 }
@@ -146,14 +146,14 @@ func (r *Reader) errorAt(off int, err error) error {
 // record parses one line. The result is meaningless if f has failed.
 func (r *Reader) record(f *fields) Record {
 	if len(f.line) > MaxLine {
-		f.fail(MaxLine, ErrTooLong)
+		f.fail(MaxLine, errTooLong)
 		return nil
 	}
 
 	// A line that begins with a hex digit is a line record: no keyword does.
 	if len(f.line) > 0 && hexValue[f.line[0]] <= 15 {
 		if r.under != underFunc {
-			f.fail(0, ErrOrder)
+			f.fail(0, errOrder)
 		}
 		return r.parseLine(f)
 	}
@@ -161,14 +161,14 @@ func (r *Reader) record(f *fields) Record {
 	// MODULE is the first line, and no other line is a MODULE.
 	keyword := string(f.word())
 	if isModule := keyword == "MODULE"; isModule != (r.line == 1) {
-		f.fail(0, ErrOrder)
+		f.fail(0, errOrder)
 	}
 
 	// INLINE and STACK records can belong to the record before them.
 	switch keyword {
 	case "INLINE":
 		if r.under != underFunc {
-			f.fail(0, ErrOrder)
+			f.fail(0, errOrder)
 		}
 		return r.parseInline(f)
 	case "STACK":
@@ -194,7 +194,7 @@ func (r *Reader) record(f *fields) Record {
 	}
 
 	r.under = under
-	f.fail(0, ErrRecord)
+	f.fail(0, errRecord)
 	return nil
 }
 

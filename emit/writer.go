@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// ErrModule: a MODULE record has no OS, no architecture or no debug id of hex digits.
+// errModule: a MODULE record has no OS, no architecture or no debug id of hex digits.
 // Symbol stores need these fields as keys.
-var ErrModule = errors.New("MODULE record without OS, architecture or hex id")
+var errModule = errors.New("MODULE record without OS, architecture or hex id")
 
 // bufSize is the number of bytes that are collected for one Write. The buffer begins with firstSize and
 // grows: a batch writes thousands of small files.
@@ -33,12 +33,13 @@ func NewWriter(out io.Writer) *Writer {
 	return &Writer{out: out, buf: make([]byte, 0, firstSize)}
 }
 
-// Module writes m, which must be complete (ErrModule).
-func (w *Writer) Module(m Module) {
-	if w.err == nil && (m.OS == "" || m.Arch == "" || !isID(m.ID)) {
-		w.err = ErrModule
+// Record writes r. A Module must be complete (errModule).
+func (w *Writer) Record(r Record) {
+	m, ok := r.(*Module)
+	if ok && w.err == nil && (m.OS == "" || m.Arch == "" || !isID(m.ID)) {
+		w.err = errModule
 	}
-	w.keep(m.Append(w.buf))
+	w.keep(r.Append(w.buf))
 }
 
 // isID reports whether id is hex digits of either case.
@@ -50,36 +51,6 @@ func isID(id string) bool {
 	}
 	return id != "" && len(id) <= maxWord
 }
-
-// Info writes i.
-func (w *Writer) Info(i Info) { w.keep(i.Append(w.buf)) }
-
-// File writes f.
-func (w *Writer) File(f File) { w.keep(f.Append(w.buf)) }
-
-// InlineOrigin writes o.
-func (w *Writer) InlineOrigin(o InlineOrigin) { w.keep(o.Append(w.buf)) }
-
-// Func writes f.
-func (w *Writer) Func(f Func) { w.keep(f.Append(w.buf)) }
-
-// Line writes l.
-func (w *Writer) Line(l Line) { w.keep(l.Append(w.buf)) }
-
-// Inline writes i.
-func (w *Writer) Inline(i Inline) { w.keep(i.Append(w.buf)) }
-
-// Public writes p.
-func (w *Writer) Public(p Public) { w.keep(p.Append(w.buf)) }
-
-// StackCFIInit writes s.
-func (w *Writer) StackCFIInit(s StackCFIInit) { w.keep(s.Append(w.buf)) }
-
-// StackCFI writes s.
-func (w *Writer) StackCFI(s StackCFI) { w.keep(s.Append(w.buf)) }
-
-// StackWin writes s.
-func (w *Writer) StackWin(s StackWin) { w.keep(s.Append(w.buf)) }
 
 // Chunk writes text that the Append methods have made. The Writer does not keep text.
 func (w *Writer) Chunk(text []byte) {

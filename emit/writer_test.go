@@ -8,41 +8,13 @@ import (
 	"testing"
 )
 
-// put writes rec with the method of its type.
-func put(w *Writer, rec Record) {
-	switch rec := rec.(type) {
-	case *Module:
-		w.Module(*rec)
-	case *Info:
-		w.Info(*rec)
-	case *File:
-		w.File(*rec)
-	case *InlineOrigin:
-		w.InlineOrigin(*rec)
-	case *Func:
-		w.Func(*rec)
-	case *Line:
-		w.Line(*rec)
-	case *Inline:
-		w.Inline(*rec)
-	case *Public:
-		w.Public(*rec)
-	case *StackCFIInit:
-		w.StackCFIInit(*rec)
-	case *StackCFI:
-		w.StackCFI(*rec)
-	case *StackWin:
-		w.StackWin(*rec)
-	}
-}
-
 func TestWriter(t *testing.T) {
 	var out bytes.Buffer
 	w := NewWriter(&out)
 	var want []byte
 	for n := 0; len(want) < 3*bufSize; n++ {
 		for _, rec := range every() {
-			put(w, rec)
+			w.Record(rec)
 			want = rec.Append(want)
 		}
 		chunk := bytes.Repeat([]byte("INFO CHUNK\n"), n%2*bufSize/20+1)
@@ -108,9 +80,9 @@ func TestWriterModule(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		w := NewWriter(&out)
-		w.Module(m)
-		w.File(File{0, []byte("a")})
-		if err := w.Flush(); !errors.Is(err, ErrModule) || out.Len() > 0 {
+		w.Record(&m)
+		w.Record(&File{0, []byte("a")})
+		if err := w.Flush(); !errors.Is(err, errModule) || out.Len() > 0 {
 			t.Errorf("%.60v: %v, %d bytes written", m, err, out.Len())
 		}
 	}
@@ -157,7 +129,7 @@ func TestWriterError(t *testing.T) {
 // A record larger than the buffer is written, and its memory given back.
 func TestWriterHugeRecord(t *testing.T) {
 	w := NewWriter(io.Discard)
-	w.Inline(Inline{Ranges: make([]Range, 1<<20)})
+	w.Record(&Inline{Ranges: make([]Range, 1<<20)})
 	if err := w.Flush(); err != nil || cap(w.buf) > 4*bufSize {
 		t.Errorf("%v, %d bytes kept", err, cap(w.buf))
 	}
@@ -185,7 +157,7 @@ func TestAllocs(t *testing.T) {
 	w := NewWriter(io.Discard)
 	if n := testing.AllocsPerRun(100, func() {
 		for _, rec := range recs {
-			put(w, rec)
+			w.Record(rec)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations to write %d records", n, len(recs))
@@ -210,7 +182,7 @@ func BenchmarkWriter(b *testing.B) {
 	w := NewWriter(io.Discard)
 	for b.Loop() {
 		for _, rec := range recs {
-			put(w, rec)
+			w.Record(rec)
 		}
 	}
 	if err := w.Flush(); err != nil {

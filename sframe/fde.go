@@ -98,7 +98,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 	f.Size = word(rest, big)
 	off := word(rest[4:], big)
 	if off > c.FRELen {
-		r.Fail(at+size-len(rest)+4, ErrFREOffset)
+		r.Fail(at+size-len(rest)+4, errFREOffset)
 	}
 
 	// Version 3 has the other fields before the FREs, earlier versions in the entry.
@@ -112,13 +112,13 @@ func (f *FDE) read(c *Chunk, i int) error {
 	// Section.limit has found how many FDEs may be used.
 	f.freAt = r.Pos()
 	if f.Start+uint64(f.Size) < f.Start {
-		r.Fail(at, ErrRange)
+		r.Fail(at, errRange)
 	}
 	if i >= c.usable {
-		r.Fail(at, ErrSharing)
+		r.Fail(at, errSharing)
 	}
 	if f.PCMask && i >= c.maskable {
-		r.Fail(at, ErrBlocks)
+		r.Fail(at, errBlocks)
 	}
 	return r.Err()
 }
@@ -175,11 +175,11 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	// Each FRE takes at least its start field and the info byte.
 	switch {
 	case info&infoFREType > 2:
-		r.Fail(infoAt, ErrFREType)
+		r.Fail(infoAt, errFREType)
 	case info2&info2Type > 1:
-		r.Fail(infoAt+1, ErrFDEType)
+		r.Fail(infoAt+1, errFDEType)
 	case f.PCMask && f.RepSize == 0:
-		r.Fail(infoAt+rep, ErrRepSize)
+		r.Fail(infoAt+rep, errRepSize)
 	case uint64(f.NumFREs)*uint64(f.addrSize+1) > uint64(r.Len()):
 		r.Fail(at, wire.ErrTruncated)
 	}

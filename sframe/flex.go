@@ -55,14 +55,14 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	_, _, rest := e.pairs()
 	for i := rest; i < int(e.N); i++ {
 		if e.Words[i] != 0 {
-			c.Fail(info+1+i*e.WordSize(), ErrWords)
+			c.Fail(info+1+i*e.WordSize(), errWords)
 		}
 	}
 	if e.N == 1 {
-		c.Fail(info, ErrWords)
+		c.Fail(info, errWords)
 	}
 	if e.Control(0)&ctrlReg == 0 {
-		c.Fail(info+1, ErrCFA)
+		c.Fail(info+1, errCFA)
 	}
 }
 

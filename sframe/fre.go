@@ -94,9 +94,9 @@ func (f *FDE) readHead(c *wire.Cursor, prev uint32) head {
 
 	// FREs ascend, and none starts after the end of the function or block.
 	if start < prev {
-		c.Fail(at, ErrOrder)
+		c.Fail(at, errOrder)
 	} else if uint64(start) > f.span {
-		c.Fail(at, ErrStart)
+		c.Fail(at, errStart)
 	}
 	return head{start, b[len(b)-1]}
 }
@@ -110,10 +110,10 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 	size := e.Info >> 5 & 3
 	e.N = e.Info >> 1 & 15
 	if size == 3 {
-		c.Fail(at, ErrWordSize)
+		c.Fail(at, errWordSize)
 	}
 	if e.N > f.maxWords || e.N < f.minWords {
-		c.Fail(at, ErrWords)
+		c.Fail(at, errWords)
 	}
 
 	b := c.Bytes(uint64(e.N) << size)
@@ -180,7 +180,7 @@ func (e *FRE) checkRegWords(c *wire.Cursor, info int) {
 	// An odd word is twice a register number plus one.
 	for i := 1; i < int(e.N); i++ {
 		if w := e.Words[i]; w < 0 && w&1 != 0 {
-			c.Fail(info+1+i*e.WordSize(), ErrRegister)
+			c.Fail(info+1+i*e.WordSize(), errRegister)
 		}
 	}
 }

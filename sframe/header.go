@@ -100,7 +100,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	r := wire.New(sectionName, data, data[at] == magic>>8)
 	r.Seek(uint64(at))
 	if r.U16() != magic {
-		r.Fail(at, ErrMagic)
+		r.Fail(at, errMagic)
 	}
 
 	// The fields in the order of the format.
@@ -140,7 +140,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 // first failure is the error.
 func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.Version < 1 || c.Version > 3 {
-		r.Fail(c.Offset+offVersion, ErrVersion)
+		r.Fail(c.Offset+offVersion, errVersion)
 	}
 
 	// Version 3 has dropped the flag for frame pointers.
@@ -149,21 +149,21 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 		valid &^= FramePointer
 	}
 	if c.Flags&^valid != 0 {
-		r.Fail(c.Offset+offFlags, ErrFlags)
+		r.Fail(c.Offset+offFlags, errFlags)
 	}
 	if c.ABI < AArch64BE || c.ABI > S390X || c.ABI == S390X && c.Version == 1 {
-		r.Fail(c.Offset+offABI, ErrABI)
+		r.Fail(c.Offset+offABI, errABI)
 	}
 	if c.ABI.BigEndian() != r.BigEndian() {
-		r.Fail(c.Offset+offABI, ErrByteOrder)
+		r.Fail(c.Offset+offABI, errByteOrder)
 	}
 	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
-		r.Fail(c.Offset+offABI, ErrMismatch)
+		r.Fail(c.Offset+offABI, errMismatch)
 	}
 
 	// Relocations that were sorted away from their FDEs cannot be assigned any more.
 	if c.opts.Relocatable && c.Flags&(FDESorted|FuncStartPCRel) == FDESorted {
-		r.Fail(c.Offset+offFlags, ErrUntrusted)
+		r.Fail(c.Offset+offFlags, errUntrusted)
 	}
 }
 
@@ -183,10 +183,10 @@ func (c *Chunk) place(r *wire.Cursor) {
 		r.Fail(c.Offset+offFREOff, wire.ErrTruncated)
 	}
 	if fdes > fres {
-		r.Fail(c.Offset+offFDEOff, ErrLayout)
+		r.Fail(c.Offset+offFDEOff, errLayout)
 	}
 	if fdes+uint64(c.NumFDEs)*uint64(c.entrySize()) > fres {
-		r.Fail(c.Offset+offNumFDEs, ErrLayout)
+		r.Fail(c.Offset+offNumFDEs, errLayout)
 	}
 
 	// The FREs are the last part.

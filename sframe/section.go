@@ -179,7 +179,7 @@ func (s *Section) FDEs() iter.Seq2[*FDE, error] {
 
 // FDEs yields the chunk's FDEs in file order. A damaged FDE yields nil and its error, and
 // iteration continues. If every FDE could be read but the header's count of FREs is
-// wrong, the last error is ErrCount.
+// wrong, the last error is errCount.
 //
 // The FDE is valid until the next one; a copy (*f) stays valid.
 func (c *Chunk) FDEs() iter.Seq2[*FDE, error] {
@@ -205,7 +205,7 @@ func (c *Chunk) fdes(f *FDE, yield func(*FDE, error) bool) bool {
 
 	// The count can be compared only if every FDE was read.
 	if !damaged && fres != uint64(c.NumFREs) {
-		return yield(nil, &wire.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: ErrCount})
+		return yield(nil, &wire.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: errCount})
 	}
 	return true
 }

@@ -113,7 +113,7 @@ func TestFindDamaged(t *testing.T) {
 	if e, ok, err := f.Find(3); !ok || err != nil || e.Start != 0 {
 		t.Errorf("Find(3) = %+v, %v, %v", e, ok, err)
 	}
-	if _, ok, err := f.Find(5); ok || !errors.Is(err, ErrOrder) {
+	if _, ok, err := f.Find(5); ok || !errors.Is(err, errOrder) {
 		t.Errorf("Find(5) = %v, %v", ok, err)
 	}
 	if _, ok, err := f.Find(16); ok || err != nil {

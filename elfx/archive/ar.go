@@ -55,7 +55,7 @@ func (r *arReader) member() {
 	// The header has text fields, and an end mark.
 	size, err := strconv.ParseUint(strings.TrimRight(string(header[arSizeAt:][:arSizeSize]), " "), 10, 64)
 	if err != nil || string(header[arHeaderSize-2:]) != arEnd {
-		r.c.Fail(at, fmt.Errorf("%w: no member header", ErrArchive))
+		r.c.Fail(at, fmt.Errorf("%w: no member header", errArchive))
 		return
 	}
 
@@ -87,7 +87,7 @@ func (r *arReader) member() {
 	// BSD's names take the first bytes of the member.
 	name, ok := r.name(field, &body)
 	if !ok {
-		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
+		r.c.Fail(at, fmt.Errorf("%w: no member name", errArchive))
 		return
 	}
 
@@ -109,9 +109,9 @@ func (r *arReader) named(at int, field string, size uint64) {
 	name, ok := r.name(field, &wire.Cursor{})
 	switch {
 	case !ok:
-		r.c.Fail(at, fmt.Errorf("%w: no member name", ErrArchive))
+		r.c.Fail(at, fmt.Errorf("%w: no member name", errArchive))
 	case nested:
-		err := &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%w, %s at %s", ErrThin, name, origin)}
+		err := &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%w, %s at %s", errThin, name, origin)}
 		r.members = append(r.members, memberResult{err: err})
 	default:
 		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: size, external: true}})

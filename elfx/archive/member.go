@@ -37,17 +37,17 @@ import (
 var (
 	// ErrNotArchive: the file is neither an ar archive nor a zip file.
 	ErrNotArchive = errors.New("not an ar archive or a zip file")
-	// ErrThin: the member is in another archive, which a thin archive names.
-	ErrThin = errors.New("thin archive of archives: give the archive that it names")
-	// ErrArchive: the archive is damaged.
-	ErrArchive = errors.New("damaged archive")
-	// ErrMemberPacked: the member is encrypted, or compressed by another method than
+	// errThin: the member is in another archive, which a thin archive names.
+	errThin = errors.New("thin archive of archives: give the archive that it names")
+	// errArchive: the archive is damaged.
+	errArchive = errors.New("damaged archive")
+	// errMemberPacked: the member is encrypted, or compressed by another method than
 	// deflate.
-	ErrMemberPacked = errors.New("member is encrypted or compressed by an unknown method")
+	errMemberPacked = errors.New("member is encrypted or compressed by an unknown method")
 	// ErrNoMember: the archive has no ELF file of this name.
 	ErrNoMember = errors.New("no such ELF file in the archive")
-	// ErrAmbiguous: several members have the name.
-	ErrAmbiguous = errors.New("several members of this name")
+	// errAmbiguous: several members have the name.
+	errAmbiguous = errors.New("several members of this name")
 )
 
 // Member is one ELF file in an archive: an object in a .a, a library in a zip
@@ -189,7 +189,7 @@ func Is(prefix []byte) bool {
 }
 
 // OpenMember opens the member of the given name. The error is ErrNoMember if there is
-// no such member, and ErrAmbiguous if there are several.
+// no such member, and errAmbiguous if there are several.
 func OpenMember(path, name string) (*elfx.File, error) { return Options{}.OpenMember(path, name) }
 
 // OpenMember is the function OpenMember with options.
@@ -211,7 +211,7 @@ func (opt Options) OpenMember(path, name string) (*elfx.File, error) {
 	case len(found) == 1:
 		return found[0].Open()
 	case len(found) > 1:
-		return nil, fmt.Errorf("%s: %w: %s", path, ErrAmbiguous, name)
+		return nil, fmt.Errorf("%s: %w: %s", path, errAmbiguous, name)
 	case damage != nil:
 		return nil, damage
 	}
@@ -318,7 +318,7 @@ func (m *Member) inflateInto(dst, packed []byte) error {
 	if err == nil {
 		return nil
 	}
-	return m.failed(fmt.Errorf("%w: %w", ErrArchive, err))
+	return m.failed(fmt.Errorf("%w: %w", errArchive, err))
 }
 
 // failed returns err at the member's offset in the archive.

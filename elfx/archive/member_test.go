@@ -146,23 +146,23 @@ func TestMembersArErrors(t *testing.T) {
 	}{
 		{"other file", "\x7fELF", ErrNotArchive, 0},
 		{"empty file", "", ErrNotArchive, 0},
-		{"an archive's member in a thin one", thinMagic + arMember("//", "x.a/\n") + thinMember("/0:8", 100), ErrThin, len(thinMagic) + arHeaderSize + 6},
-		{"thin, no name", thinMagic + thinMember("/0", 100), ErrArchive, len(thinMagic)},
+		{"an archive's member in a thin one", thinMagic + arMember("//", "x.a/\n") + thinMember("/0:8", 100), errThin, len(thinMagic) + arHeaderSize + 6},
+		{"thin, no name", thinMagic + thinMember("/0", 100), errArchive, len(thinMagic)},
 		{"thin, header cut", thinMagic + thinMember("a.o/", 100)[:59], wire.ErrTruncated, len(thinMagic)},
 		{"header cut", first + arMember("b.o/", "")[:59], wire.ErrTruncated, n},
-		{"end of header", first + strings.Replace(arMember("b.o/", ""), "`", "'", 1), ErrArchive, n},
-		{"size no number", first + strings.Replace(arMember("b.o/", "12"), "2         `", "0x2       `", 1), ErrArchive, n},
-		{"negative size", first + strings.Replace(arMember("b.o/", "12"), "2         `", "-2        `", 1), ErrArchive, n},
+		{"end of header", first + strings.Replace(arMember("b.o/", ""), "`", "'", 1), errArchive, n},
+		{"size no number", first + strings.Replace(arMember("b.o/", "12"), "2         `", "0x2       `", 1), errArchive, n},
+		{"negative size", first + strings.Replace(arMember("b.o/", "12"), "2         `", "-2        `", 1), errArchive, n},
 		{"member cut", first + arMember("b.o/", object(2))[:100], wire.ErrTruncated, n + arHeaderSize},
-		{"no name", first + arMember("", object(2)), ErrArchive, n},
-		{"long name without a table", first + arMember("/1", object(2)), ErrArchive, n},
-		{"long name outside the table", first + arMember("//", "x/\n") + arMember("/9", object(2)), ErrArchive, n + arHeaderSize + 4},
-		{"long name without an end", first + arMember("//", "xxxx") + arMember("/0", object(2)), ErrArchive, n + arHeaderSize + 4},
-		{"long name no number", first + arMember("/x", object(2)), ErrArchive, n},
-		{"BSD name no number", first + arMember("#1/x", object(2)), ErrArchive, n},
-		{"BSD name too long", first + arMember("#1/5000", strings.Repeat("x", 6000)), ErrArchive, n},
-		{"BSD name longer than the member", first + arMember("#1/50", "x"), ErrArchive, n},
-		{"BSD name empty", first + arMember("#1/2", "\x00\x00"), ErrArchive, n},
+		{"no name", first + arMember("", object(2)), errArchive, n},
+		{"long name without a table", first + arMember("/1", object(2)), errArchive, n},
+		{"long name outside the table", first + arMember("//", "x/\n") + arMember("/9", object(2)), errArchive, n + arHeaderSize + 4},
+		{"long name without an end", first + arMember("//", "xxxx") + arMember("/0", object(2)), errArchive, n + arHeaderSize + 4},
+		{"long name no number", first + arMember("/x", object(2)), errArchive, n},
+		{"BSD name no number", first + arMember("#1/x", object(2)), errArchive, n},
+		{"BSD name too long", first + arMember("#1/5000", strings.Repeat("x", 6000)), errArchive, n},
+		{"BSD name longer than the member", first + arMember("#1/50", "x"), errArchive, n},
+		{"BSD name empty", first + arMember("#1/2", "\x00\x00"), errArchive, n},
 	} {
 		path := put(t, "lib.a", test.data)
 		names, errs := listing(path)
@@ -187,7 +187,7 @@ func TestMembersArErrors(t *testing.T) {
 
 func TestOpenMemberErrors(t *testing.T) {
 	path := put(t, "lib.a", arMagic+arMember("a.o/", object(1))+arMember("a.o/", object(2))+arMember("text/", "text")+arMember("bad/", elf.ELFMAG))
-	for name, want := range map[string]error{"a.o": ErrAmbiguous, "text": ErrNoMember, "none": ErrNoMember, "bad": wire.ErrTruncated} {
+	for name, want := range map[string]error{"a.o": errAmbiguous, "text": ErrNoMember, "none": ErrNoMember, "bad": wire.ErrTruncated} {
 		_, err := OpenMember(path, name)
 		if !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
@@ -293,11 +293,11 @@ func TestMembersZipErrors(t *testing.T) {
 		err        error
 		at         int
 	}{
-		{"no directory", zipMagic + "x", ErrArchive, 0},
-		{"method bzip2", packed(12, 0, size), ErrMemberPacked, start},
-		{"encrypted", packed(zip.Store, zipEncrypted, size), ErrMemberPacked, start},
+		{"no directory", zipMagic + "x", errArchive, 0},
+		{"method bzip2", packed(12, 0, size), errMemberPacked, start},
+		{"encrypted", packed(zip.Store, zipEncrypted, size), errMemberPacked, start},
 		// The first local header is the magic number of the file.
-		{"no local header", string(secondHeaderLost(zipFile(t, "-a", "text", "-b", object(1)))), ErrArchive, 0},
+		{"no local header", string(secondHeaderLost(zipFile(t, "-a", "text", "-b", object(1)))), errArchive, 0},
 	} {
 		_, errs := listing(put(t, "a.zip", test.data))
 		if len(errs) != 1 {
@@ -311,7 +311,7 @@ func TestMembersZipErrors(t *testing.T) {
 		name string
 		size uint64
 		err  error
-	}{{"wrong checksum", size, ErrArchive}, {"longer", size - 1, ErrArchive}, {"shorter", size + 1, ErrArchive}, {"unbelievable", 1 << 40, elfx.ErrUnpackedSize}} {
+	}{{"wrong checksum", size, errArchive}, {"longer", size - 1, errArchive}, {"shorter", size + 1, errArchive}, {"unbelievable", 1 << 40, elfx.ErrUnpackedSize}} {
 		_, err := OpenMember(put(t, "a.zip", packed(zip.Deflate, 0, test.size)), "a.so")
 		t.Log(test.name)
 		elftest.WantError(t, err, test.err, archiveHeader, start)

@@ -18,12 +18,12 @@ const maxNesting = 4
 // usualName is the length of a name that a member may have at no cost, in bytes.
 const usualName = 256
 
-// ErrNested: archives are nested more than maxNesting deep.
-var ErrNested = errors.New("archives within archives, too deep")
+// errNested: archives are nested more than maxNesting deep.
+var errNested = errors.New("archives within archives, too deep")
 
-// ErrOverlapping: the members of a zip file share bytes, and have more bytes together
+// errOverlapping: the members of a zip file share bytes, and have more bytes together
 // than the file.
-var ErrOverlapping = fmt.Errorf("%w: members lie over each other", ErrArchive)
+var errOverlapping = fmt.Errorf("%w: members lie over each other", errArchive)
 
 // nest scans an archive and the archives inside it.
 type nest struct {
@@ -66,10 +66,10 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 		r.limits = x.limits
 		taken += r.packed
 		if taken > uint64(len(data)) {
-			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", ErrOverlapping, r.Name)})
+			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", errOverlapping, r.Name)})
 		}
 		if r.err != nil {
-			if depth == 0 || !errors.Is(r.err, ErrMemberPacked) {
+			if depth == 0 || !errors.Is(r.err, errMemberPacked) {
 				x.members = append(x.members, r)
 			}
 			continue
@@ -85,7 +85,7 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 		}
 
 		err := x.enter(packed, r.Member, depth+1)
-		nested := errors.Is(err, ErrNested)
+		nested := errors.Is(err, errNested)
 		if err != nil && !(nested && tooDeep) {
 			x.members = append(x.members, memberResult{err: fmt.Errorf("%s: %w", r.Name, err)})
 		}
@@ -98,7 +98,7 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 // itself.
 func (x *nest) enter(data []byte, m Member, depth int) error {
 	if depth >= maxNesting {
-		return m.failed(ErrNested)
+		return m.failed(errNested)
 	}
 
 	base, outer := m.offset, m.outer

@@ -99,7 +99,7 @@ func TestNestedLimits(t *testing.T) {
 	if got != nil || len(errs) != 1 || !strings.Contains(errs[0].Error(), "deep.a: x!/x!/x!/x: ") {
 		t.Fatalf("too deep: %q, %v", got, errs)
 	}
-	elftest.WantError(t, errs[0], ErrNested, archiveHeader, len(arMagic)*4+arHeaderSize*4)
+	elftest.WantError(t, errs[0], errNested, archiveHeader, len(arMagic)*4+arHeaderSize*4)
 	// Each of these inflates to a megabyte; together they are too large.
 	bomb := arMagic + arMember("a.o/", object(1)) + arMember("zeros/", strings.Repeat("\x00", 1<<20))
 	var members []string
@@ -113,7 +113,7 @@ func TestNestedLimits(t *testing.T) {
 	corrupt := zipFile(t, "x.a", broken)
 	corrupt[bytes.Index(corrupt, []byte("PK\x01\x02"))+16] ^= 1 // the checksum (APPNOTE 4.3.12)
 	got, errs = listing(put(t, "corrupt.zip", string(corrupt)))
-	if got != nil || len(errs) != 1 || !errors.Is(errs[0], ErrArchive) || !strings.Contains(errs[0].Error(), "corrupt.zip: x.a: ") {
+	if got != nil || len(errs) != 1 || !errors.Is(errs[0], errArchive) || !strings.Contains(errs[0].Error(), "corrupt.zip: x.a: ") {
 		t.Errorf("corrupt: %q, %v", got, errs)
 	}
 	// A stored archive that shrinks under its member.
@@ -159,8 +159,8 @@ func TestOverlapping(t *testing.T) {
 	for range 3 {
 		inner = repeated(t, zipFile(t, "-y.zip", string(inner)), 20)
 		got, errs := listing(put(t, "x.zip", string(inner)))
-		if len(got) > 3 || len(errs) == 0 || !errors.Is(errs[len(errs)-1], ErrOverlapping) {
-			t.Errorf("%d members, %d errors, want ErrOverlapping as the last one", len(got), len(errs))
+		if len(got) > 3 || len(errs) == 0 || !errors.Is(errs[len(errs)-1], errOverlapping) {
+			t.Errorf("%d members, %d errors, want errOverlapping as the last one", len(got), len(errs))
 		}
 	}
 }

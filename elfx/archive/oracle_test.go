@@ -74,7 +74,7 @@ func TestOracleArchives(t *testing.T) {
 		t.Errorf("thin: %q, %v", got, errs)
 	}
 	run(t, "ar", "rcsT", at("nested.a"), at("gnu.a"))
-	if got, errs := listing(at("nested.a")); len(got) != 0 || len(errs) == 0 || !errors.Is(errs[0], ErrThin) {
+	if got, errs := listing(at("nested.a")); len(got) != 0 || len(errs) == 0 || !errors.Is(errs[0], errThin) {
 		t.Errorf("nested: %q, %v", got, errs)
 	}
 }

@@ -28,7 +28,7 @@ func scanZip(data []byte, most uint64) (list []memberResult, complete bool, err 
 	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, true, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", ErrArchive, err)}
+		return nil, true, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", errArchive, err)}
 	}
 
 	var members []memberResult
@@ -55,11 +55,11 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 	size := uint64(len(data))
 	switch {
 	case err != nil:
-		return zipError(0, entry, fmt.Errorf("%w: %w", ErrArchive, err))
+		return zipError(0, entry, fmt.Errorf("%w: %w", errArchive, err))
 	case uint64(off) > size || entry.CompressedSize64 > size-uint64(off):
 		return zipError(int(min(uint64(off), size)), entry, wire.ErrTruncated)
 	case entry.Flags&zipEncrypted != 0 || entry.Method != zip.Store && entry.Method != zip.Deflate:
-		return zipError(int(off), entry, ErrMemberPacked)
+		return zipError(int(off), entry, errMemberPacked)
 	}
 
 	// The first bytes decide whether the entry is of interest.

@@ -16,8 +16,8 @@ import (
 // these, elfx.ErrOtherBuildID, ErrOtherSup, elfx.ErrOtherMachine,
 // fs.ErrNotExist, or the error of opening the file.
 var (
-	ErrSameFile      = errors.New("is the file itself")
-	ErrOtherChecksum = errors.New("checksum differs from .gnu_debuglink")
+	errSameFile      = errors.New("is the file itself")
+	errOtherChecksum = errors.New("checksum differs from .gnu_debuglink")
 )
 
 // Probe is one place that was searched for a companion.
@@ -42,7 +42,7 @@ const (
 // Rejected reports whether the place has a file, but not the companion. That deserves a
 // warning; a place without a file does not.
 func (p Probe) Rejected() bool {
-	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, ErrSameFile)
+	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, errSameFile)
 }
 
 // FindDebug searches for f's separate debug file in these places: GDB's, in GDB's
@@ -157,7 +157,7 @@ func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, e
 	// A debug link can lead back to the file itself, which is not its own debug file.
 	itself := s.file.Info()
 	if !s.own && itself != nil && os.SameFile(itself, info) {
-		return nil, ErrSameFile
+		return nil, errSameFile
 	}
 
 	c, err := s.file.Options().Open(path)
@@ -190,7 +190,7 @@ func acceptLinked(f, c *elfx.File, want uint32) error {
 		return errors.Unwrap(err) // without the path
 	}
 	if sum.Sum32() != want {
-		return fmt.Errorf("%w: %08x, not %08x", ErrOtherChecksum, sum.Sum32(), want)
+		return fmt.Errorf("%w: %08x, not %08x", errOtherChecksum, sum.Sum32(), want)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func TestFindDebugRejects(t *testing.T) {
 		{byID, []byte("text"), elfx.ErrNotELF, true},
 		{byID, stripped.Build(), nil, false},
 		{"x", other.Build(), elfx.ErrOtherBuildID, true},
-		{"x", changed.Build(), ErrOtherChecksum, true},
+		{"x", changed.Build(), errOtherChecksum, true},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, test.path)
@@ -121,7 +121,7 @@ func TestFindDebugRejects(t *testing.T) {
 	dir := t.TempDir()
 	elftest.Write(t, filepath.Join(dir, byID), good)
 	found, probes := (&Places{DebugDirs: []string{dir}}).FindDebug(openFile(t, filepath.Join(dir, byID)))
-	if found != nil || len(probes) != 1 || !errors.Is(probes[0].Err, ErrSameFile) || probes[0].Rejected() {
+	if found != nil || len(probes) != 1 || !errors.Is(probes[0].Err, errSameFile) || probes[0].Rejected() {
 		t.Errorf("itself: %v, %+v", found, probes)
 	}
 	// Damage is reported without a second path.

@@ -27,19 +27,19 @@ type Header struct {
 // unwind rules. The records are formatted on at most jobs goroutines.
 func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 	w := emit.NewWriter(out)
-	w.Module(emit.Module{OS: h.OS, Arch: h.Arch, ID: h.ID, Name: h.Name})
+	w.Record(&emit.Module{OS: h.OS, Arch: h.Arch, ID: h.ID, Name: h.Name})
 	if h.CodeID != "" {
-		w.Info(emit.Info{Key: emit.KeyCodeID, Text: h.CodeID})
+		w.Record(&emit.Info{Key: emit.KeyCodeID, Text: h.CodeID})
 	}
 
 	// Plug-ins of build systems take the third word of the first INFO record for the code id.
 	// Without a CODE_ID there is no other INFO record, except those that options add.
 	for _, line := range h.Extra {
 		key, text, _ := strings.Cut(line, " ")
-		w.Info(emit.Info{Key: key, Text: text})
+		w.Record(&emit.Info{Key: key, Text: text})
 	}
 	if h.Generator != "" && h.CodeID != "" {
-		w.Info(emit.Info{Key: emit.KeyGenerator, Text: h.Generator})
+		w.Record(&emit.Info{Key: emit.KeyGenerator, Text: h.Generator})
 	}
 	if m == nil {
 		return w.Flush()
@@ -50,7 +50,8 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 			break
 		}
 		for part := range emit.Split(r.Lo, r.Hi-r.Lo) {
-			w.Info(emit.SignalFrame(part.Addr, part.Size))
+			info := emit.SignalFrame(part.Addr, part.Size)
+			w.Record(&info)
 		}
 	}
 
@@ -58,8 +59,10 @@ func Module(out io.Writer, h Header, m *record.Module, jobs int) error {
 		writeSizes(w, m)
 	}
 
+	var file emit.File
 	for i, name := range m.Files.Names {
-		w.File(emit.File{Num: uint32(i), Name: []byte(name)})
+		file.Num, file.Name = uint32(i), append(file.Name[:0], name...)
+		w.Record(&file)
 	}
 	err := writeChunks(w, chunks(m), bufferSize(m), jobs)
 	if err != nil {
@@ -76,7 +79,8 @@ func writeSizes(w *emit.Writer, m *record.Module) {
 		if !slices.ContainsFunc(sizes, func(size uint32) bool { return size > 0 }) {
 			continue
 		}
-		w.Info(emit.PublicSizes{First: m.Publics[from].Addr, Last: m.Publics[to-1].Addr, Sizes: sizes}.Info())
+		info := emit.PublicSizes{First: m.Publics[from].Addr, Last: m.Publics[to-1].Addr, Sizes: sizes}.Info()
+		w.Record(&info)
 	}
 }
 

@@ -65,11 +65,11 @@ func TestUnread(t *testing.T) {
 		"old format": []byte("070707000"), "apk-tools 3": []byte("ADB."),
 	} {
 		_, err := seen(data)
-		if !errors.Is(err, ErrUnread) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "unpack it with ") {
+		if !errors.Is(err, errUnread) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "unpack it with ") {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := seen(bytes.Repeat([]byte("text"), 1<<14)); !errors.Is(err, ErrNotPackage) {
+	if _, err := seen(bytes.Repeat([]byte("text"), 1<<14)); !errors.Is(err, errNotPackage) {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"symkit/located"
 )
 
-// ErrNoMember: the package has no ELF file of the name.
-var ErrNoMember = errors.New("no such ELF file in the package")
+// errNoMember: the package has no ELF file of the name.
+var errNoMember = errors.New("no such ELF file in the package")
 
 // IsFile reports whether the file at path is a package.
 func IsFile(path string, l limits.Limits) bool {
@@ -56,7 +56,7 @@ func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error)
 		return ErrStop
 	})
 	if err == nil && file == nil {
-		err = fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)
+		err = fmt.Errorf("%s: %w: %s", path, errNoMember, name)
 	}
 	return file, err
 }

@@ -32,14 +32,14 @@ import (
 )
 
 var (
-	// ErrNotPackage: the stream has none of the formats.
-	ErrNotPackage = errors.New("not a package")
+	// errNotPackage: the stream has none of the formats.
+	errNotPackage = errors.New("not a package")
 	// ErrPackage: the package is damaged.
 	ErrPackage = errors.New("damaged package")
-	// ErrUnread: the format is known, but not read.
-	ErrUnread = errors.New("format is not read")
-	// ErrNested: packages are nested more than maxNesting deep.
-	ErrNested = errors.New("packages within packages, too deep")
+	// errUnread: the format is known, but not read.
+	errUnread = errors.New("format is not read")
+	// errNested: packages are nested more than maxNesting deep.
+	errNested = errors.New("packages within packages, too deep")
 	// ErrStop is returned by a Visitor's File to end Walk, which returns nil then.
 	ErrStop = errors.New("stop")
 )
@@ -96,7 +96,7 @@ type Visitor struct {
 }
 
 // Walk reads a package of the given size in bytes, and calls the functions of v for its
-// members in the order of the package. The error is ErrNotPackage if r is no package.
+// members in the order of the package. The error is errNotPackage if r is no package.
 func Walk(r io.Reader, size int64, v Visitor) error {
 	w := walker{Visitor: v, size: uint64(max(size, 0))}
 	w.left = v.Limits.Max(limits.Package, w.size)
@@ -228,16 +228,16 @@ const (
 	isoAt    = 0x8001
 )
 
-// Unread returns an ErrUnread that names the format if a file that begins with head is of a format
+// Unread returns an errUnread that names the format if a file that begins with head is of a format
 // that holds programs and is not read. An ISO image needs UnreadSize bytes of head.
 func Unread(head []byte) error {
 	for _, f := range others {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return fmt.Errorf("%w: %s", ErrUnread, f.what)
+			return fmt.Errorf("%w: %s", errUnread, f.what)
 		}
 	}
 	if len(head) > isoAt && bytes.HasPrefix(head[isoAt:], []byte(isoMagic)) {
-		return fmt.Errorf("%w: an ISO image; unpack it with bsdtar -xf, or mount it", ErrUnread)
+		return fmt.Errorf("%w: an ISO image; unpack it with bsdtar -xf, or mount it", errUnread)
 	}
 	return nil
 }
@@ -264,12 +264,12 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 	case appImage:
 		return w.appImage(r, prefix, depth, layers)
 	case adb:
-		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", ErrUnread)
+		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", errUnread)
 	}
 
 	if compressionOf(head) == nil || layers == maxLayers {
 		long, _ := r.Peek(UnreadSize) // a shorter file is no ISO image
-		return cmp.Or(Unread(long), ErrNotPackage)
+		return cmp.Or(Unread(long), errNotPackage)
 	}
 	return w.unpacked(r, "", func(r *bufio.Reader) error { return w.stream(r, prefix, depth, layers+1) })
 }
@@ -341,7 +341,7 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 	case !w.enters(m.Name, head, r):
 		return nil
 	case depth+1 >= maxNesting:
-		w.damaged(m.Name, ErrNested)
+		w.damaged(m.Name, errNested)
 		return w.member(m.Name)
 	}
 
@@ -362,7 +362,7 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		err = verify()
 	}
 	switch {
-	case err == nil || errors.Is(err, ErrNotPackage):
+	case err == nil || errors.Is(err, errNotPackage):
 		return nil
 	case w.ended != nil || errors.Is(err, limits.ErrExceeded):
 		return err

@@ -165,13 +165,13 @@ func TestNested(t *testing.T) {
 		inner = pkgtest.Deb("none", pkgtest.File{Name: "x.deb", Data: inner})
 	}
 	got, err = seen(inner)
-	if err != nil || len(got) != 1 || !strings.HasSuffix(got[0], ErrNested.Error()) {
+	if err != nil || len(got) != 1 || !strings.HasSuffix(got[0], errNested.Error()) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
 // TestDamage: every truncation of a package is an error, and what is no package is
-// ErrNotPackage.
+// errNotPackage.
 func TestDamage(t *testing.T) {
 	for name, data := range packages() {
 		if strings.HasPrefix(name, "tar none") || name == "apk" {
@@ -179,7 +179,7 @@ func TestDamage(t *testing.T) {
 		}
 		for cut := 1; cut < len(data); cut += 1 + len(data)/50 {
 			lines, err := seen(data[:cut])
-			known := errors.Is(err, ErrPackage) || errors.Is(err, ErrNotPackage) || errors.Is(err, wire.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+			known := errors.Is(err, ErrPackage) || errors.Is(err, errNotPackage) || errors.Is(err, wire.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
 			if !known && len(lines) < 3 {
 				t.Errorf("%s cut at %d: %q, %v", name, cut, lines, err)
 			}
@@ -191,11 +191,11 @@ func TestDamage(t *testing.T) {
 		"gzip of text": pkgtest.Compress("gzip", []byte("text")), "zip": []byte("PK\x03\x04"),
 	} {
 		_, err := seen(data)
-		if !errors.Is(err, ErrNotPackage) || Is(data, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, limits.Limits{}) {
+		if !errors.Is(err, errNotPackage) || Is(data, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, limits.Limits{}) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := seen([]byte("ADB.")); !errors.Is(err, ErrUnread) {
+	if _, err := seen([]byte("ADB.")); !errors.Is(err, errUnread) {
 		t.Error(err)
 	}
 }
@@ -313,7 +313,7 @@ func TestOpenMember(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"usr/bin/app", "usr/bin/hello"}) || !IsFile(path, limits.Limits{}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, ErrNoMember) {
+	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, errNoMember) {
 		t.Error(err)
 	}
 	if _, err := OpenMember(path, "usr/bin/app", limits.Limits{}); err == nil || !strings.HasPrefix(err.Error(), path+"!/usr/bin/app: ") {

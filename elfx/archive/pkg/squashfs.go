@@ -41,7 +41,7 @@ func (w *walker) appImage(r *bufio.Reader, prefix string, depth, layers int) err
 		magic := make([]byte, len(squashfs.Magic))
 		_, err = image.ReadAt(magic, 0)
 		if err != nil || string(magic) != squashfs.Magic {
-			return fmt.Errorf("%w: an AppImage without a squashfs image; unpack it with --appimage-extract", ErrUnread)
+			return fmt.Errorf("%w: an AppImage without a squashfs image; unpack it with --appimage-extract", errUnread)
 		}
 		return w.image(image, prefix, depth)
 	})
@@ -51,7 +51,7 @@ func (w *walker) appImage(r *bufio.Reader, prefix string, depth, layers int) err
 func (w *walker) image(r io.ReaderAt, prefix string, depth int) error {
 	im, err := squashfs.Open(r, squashfs.Options{Unpacked: w.unpack})
 	if errors.Is(err, squashfs.ErrUnread) {
-		return fmt.Errorf("%w: a %w; unpack it with unsquashfs", ErrUnread, err)
+		return fmt.Errorf("%w: a %w; unpack it with unsquashfs", errUnread, err)
 	}
 	if err != nil {
 		return damage(err, "")

@@ -136,13 +136,13 @@ func TestSquashfsDamage(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"cut": {whole[:200], wire.ErrTruncated}, "short": {whole[:20], wire.ErrTruncated}, "LZO": {squashed(t, "lzo"), ErrUnread},
-		"AppImage of 40 bytes": {app[:40], io.ErrUnexpectedEOF}, "without an end": {noEnd, ErrPackage}, "nothing after it": {app[:128], ErrUnread},
-		"another image": {appImaged(false, binary.LittleEndian, 0, []byte("DWARFS\x02\x05")), ErrUnread},
+		"cut": {whole[:200], wire.ErrTruncated}, "short": {whole[:20], wire.ErrTruncated}, "LZO": {squashed(t, "lzo"), errUnread},
+		"AppImage of 40 bytes": {app[:40], io.ErrUnexpectedEOF}, "without an end": {noEnd, ErrPackage}, "nothing after it": {app[:128], errUnread},
+		"another image": {appImaged(false, binary.LittleEndian, 0, []byte("DWARFS\x02\x05")), errUnread},
 	} {
 		for _, streamed := range []bool{false, true} {
 			_, err := seenImage(test.data, streamed, limits.Limits{})
-			if !errors.Is(err, test.want) || !errors.Is(err, ErrPackage) && !errors.Is(err, ErrUnread) {
+			if !errors.Is(err, test.want) || !errors.Is(err, ErrPackage) && !errors.Is(err, errUnread) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -77,7 +77,7 @@ func unpackStreams(open func(r io.Reader) (io.Reader, error)) unpacker {
 // block reads a block of size bytes, and unpacks it unless raw is set. The result has at most most bytes.
 func (im *Image) block(at uint64, size int, raw bool, most int) ([]byte, error) {
 	if size == 0 || size > im.blockSize || raw && size > most {
-		return nil, damaged(at, fmt.Errorf("%w: a block of %d bytes", ErrFormat, size))
+		return nil, damaged(at, fmt.Errorf("%w: a block of %d bytes", errFormat, size))
 	}
 	err := im.unpacked(most)
 	if err != nil {
@@ -92,7 +92,7 @@ func (im *Image) block(at uint64, size int, raw bool, most int) ([]byte, error) 
 	dst := make([]byte, most)
 	n, err := im.unpack(dst, src)
 	if err != nil {
-		return nil, damaged(at, fmt.Errorf("%w: %w", ErrFormat, err))
+		return nil, damaged(at, fmt.Errorf("%w: %w", errFormat, err))
 	}
 	return dst[:n], nil
 }

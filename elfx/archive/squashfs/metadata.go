@@ -20,7 +20,7 @@ func (im *Image) metadataAt(at uint64, offset int) *metadata {
 	m := &metadata{im: im, next: at}
 	m.fill()
 	if m.err == nil && offset >= len(m.rest) {
-		m.err = damaged(m.at, fmt.Errorf("%w: offset %d in a block of %d bytes", ErrFormat, offset, len(m.rest)))
+		m.err = damaged(m.at, fmt.Errorf("%w: offset %d in a block of %d bytes", errFormat, offset, len(m.rest)))
 	}
 	if m.err == nil {
 		m.rest = m.rest[offset:]
@@ -32,7 +32,7 @@ func (im *Image) metadataAt(at uint64, offset int) *metadata {
 func (m *metadata) fill() {
 	b, err := m.im.metadataBlock(m.next)
 	if err == nil && len(b.data) == 0 {
-		err = damaged(m.next, fmt.Errorf("%w: an empty block", ErrFormat))
+		err = damaged(m.next, fmt.Errorf("%w: an empty block", errFormat))
 	}
 	m.at, m.next, m.rest, m.err = m.next, b.next, b.data, err
 }

@@ -90,7 +90,7 @@ func (im *Image) sparse(size int) ([]byte, error) {
 func (im *Image) fragment(number uint32, offset uint64, size int) ([]byte, error) {
 	const entry, entries = 16, metadataSize / 16
 	if number >= im.fragmentCount || im.fragments == noTable {
-		return nil, damaged(im.fragments, fmt.Errorf("%w: no fragment %d", ErrFormat, number))
+		return nil, damaged(im.fragments, fmt.Errorf("%w: no fragment %d", errFormat, number))
 	}
 	at := im.fragments + uint64(number/entries)*8
 	buf := make([]byte, 8)

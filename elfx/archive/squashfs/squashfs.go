@@ -26,8 +26,8 @@ import (
 )
 
 var (
-	// ErrFormat is the error for an image that contradicts itself.
-	ErrFormat = errors.New("damaged squashfs image")
+	// errFormat is the error for an image that contradicts itself.
+	errFormat = errors.New("damaged squashfs image")
 	// ErrUnread is the error for images of other versions, and for other compressors.
 	ErrUnread = errors.New("squashfs image of another kind")
 )
@@ -84,14 +84,14 @@ func Open(r io.ReaderAt, opt Options) (*Image, error) {
 
 	c := wire.New(section, buf, false)
 	if string(c.Bytes(uint64(len(Magic)))) != Magic {
-		c.Fail(0, ErrFormat)
+		c.Fail(0, errFormat)
 	}
 	c.Skip(8) // number of inodes, time
 	im.blockSize = int(min(c.U32(), math.MaxInt32))
 	im.fragmentCount = c.U32()
 	compressor := c.U16()
 	if blockLog := c.U16(); im.blockSize < minBlock || im.blockSize > maxBlock || im.blockSize != 1<<(blockLog&31) {
-		c.Fail(12, ErrFormat)
+		c.Fail(12, errFormat)
 	}
 	c.Skip(4) // flags, number of ids
 	if major, minor := c.U16(), c.U16(); c.Err() == nil && (major != 4 || minor != 0) {

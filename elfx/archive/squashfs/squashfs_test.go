@@ -106,10 +106,10 @@ func TestOpen(t *testing.T) {
 		text string
 	}{
 		"short":         {image(t, "gzip")[:95], wire.ErrTruncated, "squashfs+0x0: truncated"},
-		"magic":         {change(0, 'x'), ErrFormat, "squashfs+0x0: damaged squashfs image"},
-		"block size":    {change(12, 0, 0, 0, 1), ErrFormat, "squashfs+0xc: damaged squashfs image"},
-		"small blocks":  {change(12, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 11), ErrFormat, "squashfs+0xc: damaged squashfs image"},
-		"logarithm":     {change(22, 13), ErrFormat, "squashfs+0xc: damaged squashfs image"},
+		"magic":         {change(0, 'x'), errFormat, "squashfs+0x0: damaged squashfs image"},
+		"block size":    {change(12, 0, 0, 0, 1), errFormat, "squashfs+0xc: damaged squashfs image"},
+		"small blocks":  {change(12, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 11), errFormat, "squashfs+0xc: damaged squashfs image"},
+		"logarithm":     {change(22, 13), errFormat, "squashfs+0xc: damaged squashfs image"},
 		"version":       {change(28, 3), ErrUnread, ErrUnread.Error() + ": version 3.0"},
 		"compressor":    {change(20, 9), ErrUnread, ErrUnread.Error() + ": compressor 9"},
 		"LZO":           {image(t, "lzo"), ErrUnread, ErrUnread.Error() + ": compressed with lzo"},
@@ -130,7 +130,7 @@ func TestDamage(t *testing.T) {
 	data := bytes.Clone(whole)
 	data[superblockSize+4] ^= 0xff
 	got, err := walked(data)
-	if err != nil || len(got.damaged) != 1 || !errors.Is(got.damaged["usr/lib/libapp.so"], ErrFormat) || len(got.names) != 304 {
+	if err != nil || len(got.damaged) != 1 || !errors.Is(got.damaged["usr/lib/libapp.so"], errFormat) || len(got.names) != 304 {
 		t.Errorf("a block: %v, %v, %d names", got.damaged, err, len(got.names))
 	}
 	if e, ok := errors.AsType[*located.Error](got.damaged["usr/lib/libapp.so"]); !ok || e.Offset != superblockSize {

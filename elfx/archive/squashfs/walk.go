@@ -37,7 +37,7 @@ func (w *walk) directory(ref uint64, name string) error {
 		return err
 	}
 	if in.kind != directory || w.seen[ref] {
-		return damaged(w.im.inodes+ref>>16, fmt.Errorf("%w: no directory of its own", ErrFormat))
+		return damaged(w.im.inodes+ref>>16, fmt.Errorf("%w: no directory of its own", errFormat))
 	}
 	w.seen[ref] = true
 	if in.size <= emptyDirectory {
@@ -63,7 +63,7 @@ func (w *walk) entries(m *metadata, dir string) (n uint64, err error) {
 	head := m.cursor(headerSize)
 	count, block := uint64(head.U32())+1, uint64(head.U32())
 	if head.Err() == nil && count > maxEntries {
-		head.Fail(int(at), fmt.Errorf("%w: %d entries after a header", ErrFormat, count))
+		head.Fail(int(at), fmt.Errorf("%w: %d entries after a header", errFormat, count))
 	}
 	if head.Err() != nil {
 		return 0, head.Err()
@@ -102,7 +102,7 @@ func (w *walk) entry(ref uint64, kind uint16, dir, name string, at uint64) {
 	var err error
 	switch {
 	case name == "." || name == ".." || strings.ContainsAny(name, "/\x00") || len(path) > maxPath:
-		err = damaged(at, fmt.Errorf("%w: a name that is none", ErrFormat))
+		err = damaged(at, fmt.Errorf("%w: a name that is none", errFormat))
 	case kind == directory:
 		if w.Directory != nil {
 			w.im.stop = w.Directory(path)
@@ -125,7 +125,7 @@ func (w *walk) file(ref uint64, path string) error {
 		return err
 	}
 	if in.kind != regular {
-		return damaged(w.im.inodes+ref>>16, fmt.Errorf("%w: no regular file", ErrFormat))
+		return damaged(w.im.inodes+ref>>16, fmt.Errorf("%w: no regular file", errFormat))
 	}
 	f := &File{Name: path, Size: in.size, Inode: ref, Links: in.links, Reader: &Reader{im: w.im, inode: in, at: in.place, left: in.size}}
 	err = w.File(f)
