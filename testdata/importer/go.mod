@@ -7,7 +7,7 @@ require symkit v0.0.0
 require (
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/ulikunitz/xz v0.5.17 // indirect
+	github.com/mikelolasagasti/xz v1.0.1 // indirect
 	golang.org/x/arch v0.32.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
