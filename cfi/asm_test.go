@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // asm assembles call frame instructions, separated by ';'. It reads the table
@@ -258,7 +258,7 @@ func wantLines(t *testing.T, got []string, want ...string) {
 // wantError asserts the sentinel and the offset of an error.
 func wantError(t *testing.T, err error, is error, offset int) {
 	t.Helper()
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok || !errors.Is(err, is) || e.Offset != offset {
 		t.Errorf("error %v, want %v at %#x", err, is, offset)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // CIE has the fields that the FDEs that point to the CIE share (DWARF 5 §6.4.1, LSB 5.0
@@ -106,7 +107,7 @@ func (d *decoder) readCIE(off uint64) (*CIE, error) {
 		bad = d.bytes > min(1+d.cleared, rereads)*len(s.Data)
 	}
 	if bad {
-		return nil, &wire.Error{Section: s.name(), Offset: int(off), Err: errCIEPointer}
+		return nil, &located.Error{Section: s.name(), Offset: int(off), Err: errCIEPointer}
 	}
 
 	// The header comes first: its alignment factors apply to the instructions.

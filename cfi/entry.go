@@ -1,6 +1,9 @@
 package cfi
 
-import "symkit/internal/wire"
+import (
+	"symkit/internal/wire"
+	"symkit/located"
+)
 
 type entryKind uint8
 
@@ -30,7 +33,7 @@ func (s *Section) entry(c *wire.Cursor) entry {
 
 	// A length beyond the section's end leaves no position for the next entry.
 	if n > uint64(c.Len()) {
-		c.Fail(int(e.off), wire.ErrTruncated)
+		c.Fail(int(e.off), located.ErrTruncated)
 	}
 	if c.Err() != nil || n == 0 {
 		return e

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Errors of Exidx: a *located.Error wraps one of these or a sentinel of package located.
@@ -86,7 +87,7 @@ func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
 
 			// Addresses must not descend: a linker sorts the table.
 			if err == nil && e.Begin < last {
-				err = &wire.Error{Section: exidxName, Offset: int(e.Offset), Err: errExidxOrder}
+				err = &located.Error{Section: exidxName, Offset: int(e.Offset), Err: errExidxOrder}
 			}
 			// The start of a damaged entry also ends the function before.
 			last = max(last, e.Begin)
@@ -141,7 +142,7 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	case c.Err() != nil:
 		return e, c.Err()
 	case first>>31 != 0:
-		return e, &wire.Error{Section: exidxName, Offset: at, Err: errExidxEntry}
+		return e, &located.Error{Section: exidxName, Offset: at, Err: errExidxEntry}
 	}
 
 	// The second word is a mark, the instructions themselves, or a pointer to .ARM.extab.
@@ -152,11 +153,11 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 	case second>>24 == exidxInline: // compact model 0
 		e.word, e.skip = second, 1
 	case second>>31 != 0:
-		return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: errExidxEntry}
+		return e, &located.Error{Section: exidxName, Offset: at + 4, Err: errExidxEntry}
 	default:
 		off := prel31(x.IndexAddr+uint64(at)+4, second) - x.TableAddr
 		if off >= uint64(len(x.Table)) {
-			return e, &wire.Error{Section: exidxName, Offset: at + 4, Err: errExtab}
+			return e, &located.Error{Section: exidxName, Offset: at + 4, Err: errExtab}
 		}
 		err = x.handler(off, &e)
 	}
@@ -188,7 +189,7 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 		words += uint64(word >> 16 & 0xff)
 		e.skip = 2
 	default:
-		return &wire.Error{Section: extabName, Offset: int(off), Err: fmt.Errorf("%w: %#x", errPersonality, model)}
+		return &located.Error{Section: extabName, Offset: int(off), Err: fmt.Errorf("%w: %#x", errPersonality, model)}
 	}
 
 	e.code = c.Sub(4 * words)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 const (
@@ -226,7 +226,7 @@ func TestExidxErrors(t *testing.T) {
 		at      int
 		rows    int
 	}{
-		{"EHABI32 §6 half an entry", raw(func(x *Exidx) { x.Index = x.Index[:12] }), wire.ErrTruncated, exidxName, 12, 1},
+		{"EHABI32 §6 half an entry", raw(func(x *Exidx) { x.Index = x.Index[:12] }), located.ErrTruncated, exidxName, 12, 1},
 		{"bit 31 of the first word", raw(func(x *Exidx) { set(x, 8, 1<<31); x.Index = x.Index[:16] }), errExidxEntry, exidxName, 8, 0},
 		{"out of order", raw(func(x *Exidx) { x.Index = x.Index[:16]; set(x, 8, (0x7000-exidxAddr-8)&0x7fffffff) }), errExidxOrder, exidxName, 8, 0},
 		{"out of order after a damaged one", raw(func(x *Exidx) {
@@ -238,8 +238,8 @@ func TestExidxErrors(t *testing.T) {
 		{"outside .ARM.extab", exidxOf(false, exidxFn{0x8000, []uint32{0x100}, false}), errExtab, exidxName, 4, 0},
 		{"§7.3 compact model 3", exidxOf(false, words(0x83b0b0b0)), errPersonality, extabName, 0, 0},
 		{"§7.3 other high bits", exidxOf(false, words(0x91b0b0b0)), errPersonality, extabName, 0, 0},
-		{"§7.3 words cut", exidxOf(false, words(0x8102b0b0, 0)), wire.ErrTruncated, extabName, 0, 0},
-		{"§7.2 words cut", exidxOf(false, words(0x100)), wire.ErrTruncated, extabName, 4, 0},
+		{"§7.3 words cut", exidxOf(false, words(0x8102b0b0, 0)), located.ErrTruncated, extabName, 0, 0},
+		{"§7.2 words cut", exidxOf(false, words(0x100)), located.ErrTruncated, extabName, 4, 0},
 		{"§10.3 10011101", exidxOf(false, inline(0x9d)), errUnwindOpcode, exidxName, 4, 0},
 		{"§10.3 10011111", exidxOf(false, inline(0x9f)), errUnwindOpcode, exidxName, 4, 0},
 		{"§10.3 10110001 00000000", exidxOf(false, inline(0xb1, 0)), errUnwindOpcode, exidxName, 4, 0},
@@ -250,9 +250,9 @@ func TestExidxErrors(t *testing.T) {
 		{"§10.3 11xxxyyy", exidxOf(false, compact(0xb0, 0xb0)), nil, "", 0, 1},
 		{"§10.3 11xxxyyy, spare", exidxOf(false, compact(0x00, 0x01, 0xff)), errUnwindOpcode, extabName, 4, 0},
 		{"§10.3 D32", exidxOf(false, inline(0xc8, 0xf1)), errUnwindOpcode, exidxName, 4, 0},
-		{"operand missing", exidxOf(false, inline(0x00, 0x00, 0x84)), wire.ErrTruncated, exidxName, 4, 0},
-		{"uleb128 missing", exidxOf(false, inline(0x00, 0xb2, 0x80)), wire.ErrTruncated, exidxName, 4, 0},
-		{"uleb128 of more than 32 bits", exidxOf(false, compact(0xb2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01)), wire.ErrOverflow, extabName, 4, 0},
+		{"operand missing", exidxOf(false, inline(0x00, 0x00, 0x84)), located.ErrTruncated, exidxName, 4, 0},
+		{"uleb128 missing", exidxOf(false, inline(0x00, 0xb2, 0x80)), located.ErrTruncated, exidxName, 4, 0},
+		{"uleb128 of more than 32 bits", exidxOf(false, compact(0xb2, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01)), located.ErrOverflow, extabName, 4, 0},
 		{"beyond the address space", exidxOf(false, compact(0xb2, 0xff, 0xff, 0xff, 0xff, 0x0f)), errUnwindState, extabName, 4, 0},
 		{"pop after the stack pointer", exidxOf(false, compact(0x82, 0x00, 0xa8)), errUnwindState, extabName, 4, 0},
 		{"move after the stack pointer", exidxOf(false, inline(0x82, 0x00, 0x00)), errUnwindState, exidxName, 4, 0},
@@ -303,7 +303,7 @@ func FuzzExidx(f *testing.F) {
 				t.Fatal("more rows than entries")
 			}
 			if err != nil {
-				e, ok := err.(*wire.Error)
+				e, ok := err.(*located.Error)
 				if !ok || e.Section == exidxName && e.Offset > len(index) || e.Section == extabName && e.Offset > len(table) {
 					t.Fatalf("error without a place: %v", err)
 				}
@@ -349,7 +349,7 @@ func wantErr(t *testing.T, name string, err, sentinel error, section string, at 
 	if sentinel == nil && err == nil {
 		return
 	}
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok || !errors.Is(err, sentinel) || e.Section != section || e.Offset != at {
 		t.Errorf("%s: error %v, want %s+%#x: %v", name, err, section, at, sentinel)
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Registers of ARM (AADWARF32 §4.1).
@@ -127,7 +128,7 @@ func (m *exidxMachine) more() bool {
 // (0xb0), with which assemblers pad the last word.
 func (m *exidxMachine) byte() uint8 {
 	if !m.more() {
-		m.fail(wire.ErrTruncated)
+		m.fail(located.ErrTruncated)
 		return 0xb0
 	}
 
@@ -139,7 +140,7 @@ func (m *exidxMachine) byte() uint8 {
 
 func (m *exidxMachine) fail(err error) {
 	if m.failed == nil {
-		m.failed = &wire.Error{Section: m.section, Offset: m.at, Err: err}
+		m.failed = &located.Error{Section: m.section, Offset: m.at, Err: err}
 	}
 }
 
@@ -296,7 +297,7 @@ func (m *exidxMachine) uleb() (v int64) {
 		}
 	}
 
-	m.fail(wire.ErrOverflow)
+	m.fail(located.ErrOverflow)
 	return 0
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // FDE describes how to unwind from the PCs in [Begin, End). It refers to the
@@ -36,13 +37,13 @@ func (d *decoder) fde(e *entry) (FDE, error) {
 	// An FDE cannot be read without its CIE, which has the encoding of the addresses.
 	off, ok := s.cieOffset(e)
 	if !ok {
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: errCIEPointer}
+		return FDE{}, &located.Error{Section: s.name(), Offset: int(e.idPos), Err: errCIEPointer}
 	}
 
 	cie, err := d.cie(off)
 	if err != nil {
 		err = fmt.Errorf("reading CIE at %#x: %w", off, err)
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(e.idPos), Err: err}
+		return FDE{}, &located.Error{Section: s.name(), Offset: int(e.idPos), Err: err}
 	}
 
 	f.CIE = cie

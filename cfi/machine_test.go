@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // The return address is column 8, held in r1; r1 to r3 are scratch, r4 to r6
@@ -167,8 +167,8 @@ func TestInstructionErrors(t *testing.T) {
 		{"unknown", "advance_loc 4", "3f", errOpcode, 1, []string{first}},
 		{"window_save on x86-64", "", "2d", errOpcode, 0, nil},
 		{"set_ra_state on x86-64", "", "2b0100", errOpcode, 0, nil},
-		{"truncated operand", "advance_loc 4", "02", wire.ErrTruncated, 2, []string{first}},
-		{"truncated block", "", "0f05", wire.ErrTruncated, 2, nil},
+		{"truncated operand", "advance_loc 4", "02", located.ErrTruncated, 2, []string{first}},
+		{"truncated block", "", "0f05", located.ErrTruncated, 2, nil},
 		{"register", "", "07ffffffffff0f", errRegister, 1, nil},
 		{"beyond", "advance_loc 4; advance_loc4 0xfd", "", errBeyond, 1, []string{first, "1004-1100 r7+8 16=c-8"}},
 		{"wrap", "MIPS_advance_loc8 -1", "", errBeyond, 0, []string{"1000-1100 r7+8 16=c-8"}},
@@ -316,7 +316,7 @@ func checkSection(t *testing.T, s *Section) {
 	}
 	text, slow := NewText(arch), forgetful(arch)
 	checkErr := func(err error) {
-		e, ok := err.(*wire.Error)
+		e, ok := err.(*located.Error)
 		if !ok || e.Offset < 0 || e.Offset > len(s.Data) {
 			t.Fatalf("error without a place: %v", err)
 		}

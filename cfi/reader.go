@@ -1,6 +1,6 @@
 package cfi
 
-import "symkit/internal/wire"
+import "symkit/located"
 
 // Reader reads the FDEs of a section in any order, by their offsets, so that an index of
 // FDEs needs FDE.Offset only. A Reader keeps the CIEs that it has read. A Reader is for
@@ -24,7 +24,7 @@ func (r *Reader) FDE(off uint64) (FDE, error) {
 	case e.body.Err() != nil:
 		return FDE{}, e.body.Err()
 	case e.kind != entryFDE:
-		return FDE{}, &wire.Error{Section: s.name(), Offset: int(off), Err: errNoFDE}
+		return FDE{}, &located.Error{Section: s.name(), Offset: int(off), Err: errNoFDE}
 	}
 	return r.d.fde(&e)
 }

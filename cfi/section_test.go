@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Every layout of DWARF 5 §6.4.1 and LSB 5.0 §10.6.1 gives the same row.
@@ -95,10 +95,10 @@ func TestFramingErrors(t *testing.T) {
 		err  error
 		at   int
 	}{
-		{"length beyond the section", []byte{9, 0, 0, 0, 1, 2, 3, 4}, wire.ErrTruncated, 0},
-		{"half a length", []byte{9, 0}, wire.ErrTruncated, 0},
-		{"half a 64-bit length", []byte{0xff, 0xff, 0xff, 0xff, 1, 0, 0}, wire.ErrTruncated, 4},
-		{"reserved length", []byte{0xf0, 0xff, 0xff, 0xff}, wire.ErrReserved, 0},
+		{"length beyond the section", []byte{9, 0, 0, 0, 1, 2, 3, 4}, located.ErrTruncated, 0},
+		{"half a length", []byte{9, 0}, located.ErrTruncated, 0},
+		{"half a 64-bit length", []byte{0xff, 0xff, 0xff, 0xff, 1, 0, 0}, located.ErrTruncated, 4},
+		{"reserved length", []byte{0xf0, 0xff, 0xff, 0xff}, located.ErrReserved, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := oneFDE(usualCIE, "")
@@ -141,19 +141,19 @@ func TestDamagedEntries(t *testing.T) {
 	}{
 		{"CIE version 2", EHFrame, cieOf(EHFrame, 2, 0, 1, 1, 16), errVersion, body, 0},
 		{"CIE version 5", DebugFrame, cieOf(DebugFrame, 5, 0, 1, 1, 16), errVersion, body, 0},
-		{"CIE empty", EHFrame, cieOf(EHFrame), wire.ErrTruncated, body, 0},
-		{"augmentation unterminated", EHFrame, cieOf(EHFrame, 1, 'z', 'R'), wire.ErrUnterminated, body + 1, 0},
+		{"CIE empty", EHFrame, cieOf(EHFrame), located.ErrTruncated, body, 0},
+		{"augmentation unterminated", EHFrame, cieOf(EHFrame, 1, 'z', 'R'), located.ErrUnterminated, body + 1, 0},
 		{"augmentation unknown", EHFrame, cieOf(EHFrame, 1, 'q', 0, 1, 1, 16), errAugmentation, body + 1, 0},
 		{"R after an unknown letter", EHFrame, cieOf(EHFrame, 1, 'z', 'q', 'R', 0, 1, 1, 16, 2, 0, 0), errAugmentation, body + 1, 0},
 		{"augmentation half known", EHFrame, cieOf(EHFrame, 1, 'S', 'q', 0, 1, 1, 16), errAugmentation, body + 1, 0},
-		{"augmentation data beyond", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 9, 0), wire.ErrTruncated, body + 8, 0},
-		{"augmentation data too short", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 0), wire.ErrTruncated, body + 8, 0},
+		{"augmentation data beyond", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 9, 0), located.ErrTruncated, body + 8, 0},
+		{"augmentation data too short", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 0), located.ErrTruncated, body + 8, 0},
 		{"address size", DebugFrame, cieOf(DebugFrame, 4, 0, 3, 0, 1, 1, 16), errAddrSize, body + 2, 0},
 		{"FDE encoding without meaning", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x05), errEncoding, body + 8, 0},
 		{"FDE encoding omit", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0xff), errEncoding, body + 8, 0},
 		{"FDE encoding of base 6", EHFrame, cieOf(EHFrame, 1, 'z', 'R', 0, 1, 1, 16, 1, 0x6b), errEncoding, body + 8, 0},
 		{"LSDA encoding aligned data4", EHFrame, cieOf(EHFrame, 1, 'z', 'L', 0, 1, 1, 16, 1, 0x5b), errEncoding, body + 8, 0},
-		{"personality cut off", EHFrame, cieOf(EHFrame, 1, 'z', 'P', 0, 1, 1, 16, 2, 0x0b, 1), wire.ErrTruncated, body + 9, 0},
+		{"personality cut off", EHFrame, cieOf(EHFrame, 1, 'z', 'P', 0, 1, 1, 16, 2, 0x0b, 1), located.ErrTruncated, body + 9, 0},
 		{"column too large", EHFrame, cieOf(EHFrame, 3, 0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0x7f), errRegister, body + 4, 0},
 		{"restore in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, opRestore|3), errInCIE, body + 5, 0},
 		{"advance in a CIE", EHFrame, cieOf(EHFrame, 1, 0, 1, 1, 16, 0, opAdvanceLoc|3), errInCIE, body + 6, 0},
@@ -162,15 +162,15 @@ func TestDamagedEntries(t *testing.T) {
 		{"CIE pointer to itself", EHFrame, func(b *build) { b.entry(4, b.pcs(1, 1)) }, errCIEPointer, 0, 0},
 		{"CIE pointer beyond", DebugFrame, func(b *build) { b.entry(0x1000, nil) }, errCIEPointer, 0, id},
 		{"CIE pointer to an FDE", DebugFrame, func(b *build) { b.entry(0, b.pcs(1, 1)) }, errCIEPointer, 0, 0},
-		{"no space for the id", EHFrame, func(b *build) { b.Data = append(b.Data, 2, 0, 0, 0, 9, 9) }, wire.ErrTruncated, 0, id},
-		{"FDE cut off", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), make([]byte, 15), nil) }, wire.ErrTruncated, 0, body + 8},
+		{"no space for the id", EHFrame, func(b *build) { b.Data = append(b.Data, 2, 0, 0, 0, 9, 9) }, located.ErrTruncated, 0, id},
+		{"FDE cut off", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), make([]byte, 15), nil) }, located.ErrTruncated, 0, body + 8},
 		{"range wraps", EHFrame, func(b *build) { b.fde(b.cie(1, "", nil, ""), b.pcs(^uint64(0), 2), nil) }, errRange, 0, body},
 		{"FDE augmentation beyond", EHFrame, func(b *build) {
 			b.fde(b.cie(1, "zR", []byte{0}, ""), append(b.pcs(1, 2), 1), nil)
-		}, wire.ErrTruncated, 0, body + 17},
+		}, located.ErrTruncated, 0, body + 17},
 		{"LSDA cut off", EHFrame, func(b *build) {
 			b.fde(b.cie(1, "zL", []byte{3}, ""), append(b.pcs(1, 2), 2, 1, 1), nil)
-		}, wire.ErrTruncated, 0, body + 17},
+		}, located.ErrTruncated, 0, body + 17},
 		{"indirect without reader", EHFrame, func(b *build) {
 			b.fde(b.cie(1, "zR", []byte{0x80}, ""), append(b.pcs(1, 2), 0), nil)
 		}, errIndirect, 0, body},
@@ -200,11 +200,11 @@ func TestDamagedEntries(t *testing.T) {
 // checkDamage looks for the error of a CIE inside that of its FDE.
 func checkDamage(t *testing.T, b *build, err, is error, cie, fde, from int) {
 	t.Helper()
-	outer, _ := errors.AsType[*wire.Error](err)
+	outer, _ := errors.AsType[*located.Error](err)
 	if outer == nil || outer.Offset > from {
 		t.Fatalf("error %v outside the damaged entry", err)
 	}
-	if inner, ok := errors.AsType[*wire.Error](outer.Err); ok {
+	if inner, ok := errors.AsType[*located.Error](outer.Err); ok {
 		wantError(t, inner, is, cie)
 		return
 	}
@@ -342,7 +342,7 @@ func TestReaderDamaged(t *testing.T) {
 	b := newBuild(EHFrame)
 	b.Data = append(b.Data, 2, 0, 0, 0, 9, 9)
 	_, err := b.NewReader().FDE(0)
-	wantError(t, err, wire.ErrTruncated, 4)
+	wantError(t, err, located.ErrTruncated, 4)
 }
 
 func TestAlignedAndIndirectPointers(t *testing.T) {
@@ -389,7 +389,7 @@ func TestAddressesOf32Bits(t *testing.T) {
 
 func TestReaderErrors(t *testing.T) {
 	b := oneFDE(usualCIE, "")
-	for off, want := range map[uint64]error{0: errNoFDE, 1 << 40: wire.ErrOffset, uint64(len(b.Data)): wire.ErrTruncated} {
+	for off, want := range map[uint64]error{0: errNoFDE, 1 << 40: located.ErrOffset, uint64(len(b.Data)): located.ErrTruncated} {
 		if _, err := b.NewReader().FDE(off); !errors.Is(err, want) {
 			t.Errorf("FDE(%#x): %v, want %v", off, err, want)
 		}

@@ -10,7 +10,7 @@ import (
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/unwind"
 	"symkit/elfx"
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Stats counts the parts of the input that were read and lost. The counts of unwind rules,
@@ -127,7 +127,7 @@ func (s *Stats) addUnwind(runs []unwind.Losses, img *elfx.Image) {
 
 // pathOf returns the path of the file that has the section of err.
 func pathOf(img *elfx.Image, err error) string {
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if ok {
 		s := img.Section(e.Section)
 		if s != nil {

@@ -15,6 +15,7 @@ import (
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // ErrCompression: a compressed section has an unknown kind of compression or a size
@@ -97,10 +98,10 @@ func (s *Section) unpackError(p packing, err error) error {
 
 	// An error of the decoder has an offset in the stream.
 	at := p.at
-	if e, ok := errors.AsType[*wire.Error](err); ok {
+	if e, ok := errors.AsType[*located.Error](err); ok {
 		at, err = at+e.Offset, e.Err
 	}
-	return &wire.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
+	return &located.Error{Section: s.label(), Offset: at, Err: fmt.Errorf("%w: %w", ErrCompression, err)}
 }
 
 // packing reads the section's compression header and checks the uncompressed size,
@@ -217,7 +218,7 @@ func allOverAllowance(f *File) map[int]error {
 			total -= p.size
 			continue
 		}
-		over[i] = &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrCompression, err)}
+		over[i] = &located.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", ErrCompression, err)}
 	}
 	return over
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // dtMIPSSymtabno counts the dynamic symbols (MIPS psABI, "Dynamic Section").
@@ -42,7 +42,7 @@ func soname(f *File) (string, error) {
 	rest := c.Bytes(min(uint64(c.Len()), maxSoname))
 	n := bytes.IndexByte(rest, 0)
 	if c.Err() == nil && n < 0 {
-		return "", &wire.Error{Section: d.stringsName, Offset: int(d.soname), Err: wire.ErrUnterminated}
+		return "", &located.Error{Section: d.stringsName, Offset: int(d.soname), Err: located.ErrUnterminated}
 	}
 	return string(rest[:max(n, 0)]), c.Err()
 }
@@ -111,7 +111,7 @@ func dynamicStrings(f *File, s *Section, d *dynamic) (err error) {
 	d.stringsName = "DT_STRTAB"
 	rest := f.bytesFrom(d.strtab)
 	if d.strsz > uint64(len(rest)) {
-		return &wire.Error{Section: d.stringsName, Offset: len(rest), Err: wire.ErrTruncated}
+		return &located.Error{Section: d.stringsName, Offset: len(rest), Err: located.ErrTruncated}
 	}
 	d.strings = rest[:d.strsz]
 	return nil

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Symtab reads .symtab on every call. The table is nil if the file has none.
@@ -47,7 +48,7 @@ func dynamicSymbols(f *File) (*SymbolTable, error) {
 	// The table has no size of its own: it must be in the segment's bytes.
 	rest := f.bytesFrom(d.symtab)
 	if n > uint64(len(rest))/f.symbolSize() {
-		return nil, &wire.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: wire.ErrTruncated}
+		return nil, &located.Error{Section: "DT_SYMTAB", Offset: len(rest), Err: located.ErrTruncated}
 	}
 	c := f.cursor("DT_SYMTAB", rest[:n*f.symbolSize()])
 	symbols, err := decodeSymbols(f, c, wire.Cursor{})

@@ -31,8 +31,8 @@ import (
 	"syscall"
 
 	"symkit/internal/mem"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // File is one opened ELF file. Its methods may be called from any number of
@@ -196,7 +196,7 @@ func (f *File) Losses() []error { return f.losses }
 // interrupted download: the headers that are left would look like a whole file.
 func (f *File) Complete() error {
 	for _, err := range f.losses {
-		if errors.Is(err, wire.ErrTruncated) {
+		if errors.Is(err, located.ErrTruncated) {
 			return fmt.Errorf("%w: the file is not complete; copy it again", err)
 		}
 	}

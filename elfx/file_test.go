@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -68,12 +68,12 @@ func TestTruncated(t *testing.T) {
 			case n < 4:
 				elftest.WantError(t, err, ErrNotELF, "ELF header", 0)
 			case n < ehsize:
-				e, ok := errors.AsType[*wire.Error](err)
-				if !ok || e.Section != "ELF header" || e.Err != wire.ErrTruncated || e.Offset > n {
+				e, ok := errors.AsType[*located.Error](err)
+				if !ok || e.Section != "ELF header" || e.Err != located.ErrTruncated || e.Offset > n {
 					t.Errorf("cut at %d: %v", n, err)
 				}
 			case n < ehsize+2*l.Phsize:
-				elftest.WantError(t, err, wire.ErrTruncated, "section headers", 0)
+				elftest.WantError(t, err, located.ErrTruncated, "section headers", 0)
 			case err != nil:
 				t.Errorf("cut at %d: %v", n, err)
 			case len(f.Losses()) == 0:
@@ -103,9 +103,9 @@ func TestHeaderErrors(t *testing.T) {
 		{"e_shentsize", noSegments(), func(d []byte) { le(d, 58, 65) }, errEntrySize, "ELF header", 58},
 		{"e_phentsize", noSections(), func(d []byte) { le(d, 54, 55) }, errEntrySize, "ELF header", 54},
 		{"e_phnum", noSections(), func(d []byte) { le(d, 56, 0xff, 0xff) }, errNoFirst, "ELF header", 56},
-		{"e_shoff", noSegments(), func(d []byte) { le(d, 40+7, 1) }, wire.ErrTruncated, "section headers", 0},
-		{"e_shnum", noSegments(), func(d []byte) { le(d, 60, 200) }, wire.ErrTruncated, "section headers", 7 * 64},
-		{"e_phoff", noSections(), func(d []byte) { le(d, 32+7, 1) }, wire.ErrTruncated, "program headers", 0},
+		{"e_shoff", noSegments(), func(d []byte) { le(d, 40+7, 1) }, located.ErrTruncated, "section headers", 0},
+		{"e_shnum", noSegments(), func(d []byte) { le(d, 60, 200) }, located.ErrTruncated, "section headers", 7 * 64},
+		{"e_phoff", noSections(), func(d []byte) { le(d, 32+7, 1) }, located.ErrTruncated, "program headers", 0},
 	} {
 		data := test.spec.Build()
 		test.damage(data)
@@ -123,15 +123,15 @@ func TestLosses(t *testing.T) {
 		section string
 		offset  int
 	}{
-		{"section headers", func(l *elftest.Placed) { l.Data[40+7] = 1 }, wire.ErrTruncated, "section headers", 0},
+		{"section headers", func(l *elftest.Placed) { l.Data[40+7] = 1 }, located.ErrTruncated, "section headers", 0},
 		{"e_shentsize", func(l *elftest.Placed) { l.Data[58] = 1 }, errEntrySize, "ELF header", 58},
-		{"program headers", func(l *elftest.Placed) { l.Data[32+7] = 1 }, wire.ErrTruncated, "program headers", 0},
+		{"program headers", func(l *elftest.Placed) { l.Data[32+7] = 1 }, located.ErrTruncated, "program headers", 0},
 		{"e_shstrndx", func(l *elftest.Placed) { l.Data[62] = 1 }, errStrings, "ELF header", 62},
 		{"e_shstrndx outside", func(l *elftest.Placed) { l.Data[63] = 1 }, errStrings, "ELF header", 62},
-		{"sh_name", func(l *elftest.Placed) { l.Data[l.Shoff+2*64+3] = 1 }, wire.ErrOffset, "section headers", 128},
-		{"names outside", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+24+7] = 1 }, wire.ErrTruncated, "section 6", 0},
+		{"sh_name", func(l *elftest.Placed) { l.Data[l.Shoff+2*64+3] = 1 }, located.ErrOffset, "section headers", 128},
+		{"names outside", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+24+7] = 1 }, located.ErrTruncated, "section 6", 0},
 		{"names too large", func(l *elftest.Placed) { l.Data[l.Shoff+6*64+32+7] = 1 }, errStrings, "section 6", 0},
-		{"note", func(l *elftest.Placed) { l.Data[l.Offset[".note.gnu.build-id"]+5] = 1 }, wire.ErrTruncated, ".note.gnu.build-id", 16},
+		{"note", func(l *elftest.Placed) { l.Data[l.Offset[".note.gnu.build-id"]+5] = 1 }, located.ErrTruncated, ".note.gnu.build-id", 16},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := elftest.Plain(elf.ELFCLASS64, false).Layout()

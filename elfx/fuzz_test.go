@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -19,7 +19,7 @@ func useAll(t *testing.T, f *File) {
 		if err == nil {
 			return
 		}
-		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Section == "" || e.Offset < 0 {
+		if e, ok := errors.AsType[*located.Error](err); !ok || e.Section == "" || e.Offset < 0 {
 			t.Fatalf("error without a place: %v", err)
 		}
 	}
@@ -104,7 +104,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		file, err := NewFile("fuzz", data)
 		if err != nil {
-			if _, ok := errors.AsType[*wire.Error](err); !ok {
+			if _, ok := errors.AsType[*located.Error](err); !ok {
 				t.Fatalf("error without a place: %v", err)
 			}
 			return

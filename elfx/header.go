@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // ErrNotELF: the file does not begin with the ELF magic number.
@@ -52,10 +53,10 @@ func at(data []byte, section string, off, n uint64) ([]byte, error) {
 
 	// Both checks avoid sums, which could overflow.
 	if off > size {
-		return nil, &wire.Error{Section: section, Err: wire.ErrTruncated}
+		return nil, &located.Error{Section: section, Err: located.ErrTruncated}
 	}
 	if n > size-off {
-		return nil, &wire.Error{Section: section, Offset: int(size - off), Err: wire.ErrTruncated}
+		return nil, &located.Error{Section: section, Offset: int(size - off), Err: located.ErrTruncated}
 	}
 	return data[off:][:n:n], nil
 }
@@ -74,7 +75,7 @@ const headerName = "ELF header"
 // readHeader reads the ELF header (gABI, "ELF Header").
 func readHeader(data []byte) (h Header, t tables, err error) {
 	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
-		return h, t, &wire.Error{Section: headerName, Err: notELF(data)}
+		return h, t, &located.Error{Section: headerName, Err: notELF(data)}
 	}
 
 	// e_ident is the same in both classes and byte orders, and decides how the other
@@ -135,7 +136,7 @@ const (
 // headerField returns err at a field of the ELF header.
 func (h *Header) headerField(field int, err error) error {
 	ehsize := int(h.byClass(40, 52))
-	return &wire.Error{Section: headerName, Offset: ehsize + field, Err: err}
+	return &located.Error{Section: headerName, Offset: ehsize + field, Err: err}
 }
 
 // notELF returns ErrNotELF with the kind of the file and the program that reads it, if

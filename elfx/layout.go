@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errLayout: the sections of a relocatable object do not fit into its address space.
@@ -37,7 +37,7 @@ func layOut(f *File) {
 			s.Addr, next = begin, end
 			continue
 		}
-		f.lose(&wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: errLayout})
+		f.lose(&located.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: errLayout})
 		return
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mikelolasagasti/xz"
 
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // ErrUnpackedSize: compressed data has an uncompressed size that is not credible.
@@ -83,7 +83,7 @@ func unpackedDebugData(f *File, s *Section) ([]byte, error) {
 	default:
 		err = f.opt.Limits.Exceeded(limits.Inflated, f.paid)
 	}
-	return nil, &wire.Error{Section: debugDataName, Err: err}
+	return nil, &located.Error{Section: debugDataName, Err: err}
 }
 
 // acceptDebugData returns an error if mini is not of the same module as f.
@@ -96,7 +96,7 @@ func acceptDebugData(f, mini *File) (err error) {
 		err = mini.MatchBuildID(f.buildID)
 	}
 	if err != nil {
-		err = &wire.Error{Section: debugDataName, Err: fmt.Errorf("symbols of another program: %w", err)}
+		err = &located.Error{Section: debugDataName, Err: fmt.Errorf("symbols of another program: %w", err)}
 		err = fmt.Errorf("%s: %w", f.path, err)
 	}
 	return err

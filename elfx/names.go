@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // errStrings: the section name table is missing, is no string table, or is larger
@@ -38,7 +38,7 @@ func nameSections(f *File, t tables) {
 		if name, ok := sectionName(names, t.names[i]); ok {
 			s.Name = name
 		} else if damaged == nil {
-			damaged = &wire.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: wire.ErrOffset}
+			damaged = &located.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: located.ErrOffset}
 		}
 	}
 
@@ -68,7 +68,7 @@ func sectionNames(f *File, index uint32) (string, error) {
 		size = p.size
 	}
 	if size > f.opt.Limits.Max(limits.SectionNames, 0) {
-		return "", &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", errStrings, f.opt.Limits.Exceeded(limits.SectionNames, 0))}
+		return "", &located.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", errStrings, f.opt.Limits.Exceeded(limits.SectionNames, 0))}
 	}
 	if !s.compressed() {
 		data, err := s.raw()

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errParts: the sections of one name are together larger than the file can hold.
@@ -77,6 +77,6 @@ func layOutParts(f *File, p *parts) {
 		next += size
 	}
 	if next > bounds.Inflated(f.opt.Limits, uint64(len(f.data))) {
-		p.err = &wire.Error{Section: f.Sections[p.all[0]].label(), Err: errParts}
+		p.err = &located.Error{Section: f.Sections[p.all[0]].label(), Err: errParts}
 	}
 }

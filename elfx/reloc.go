@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errNotRelocs: the section's type is not one of relocations, or not one that is known.
@@ -57,9 +58,9 @@ func newRelocReader(s *Section) (r relocReader, err error) {
 	r = relocReader{file: s.file, compact: isCrel(s.Type), addends: s.Type == elf.SHT_RELA}
 	switch {
 	case !isRelocs(s.Type):
-		return r, &wire.Error{Section: s.label(), Err: fmt.Errorf("%w: type %#x", errNotRelocs, uint32(s.Type))}
+		return r, &located.Error{Section: s.label(), Err: fmt.Errorf("%w: type %#x", errNotRelocs, uint32(s.Type))}
 	case !r.compact && s.Entsize != r.entrySize():
-		return r, &wire.Error{Section: s.label(), Err: errEntrySize}
+		return r, &located.Error{Section: s.label(), Err: errEntrySize}
 	}
 	data, err := s.unpacked()
 	if err != nil {
@@ -75,7 +76,7 @@ func newRelocReader(s *Section) (r relocReader, err error) {
 	over := uint64(len(data)) % s.Entsize
 	if over != 0 {
 		at := len(data) - int(over)
-		return r, &wire.Error{Section: s.label(), Offset: at, Err: wire.ErrTruncated}
+		return r, &located.Error{Section: s.label(), Offset: at, Err: located.ErrTruncated}
 	}
 	r.count = uint64(len(data)) / s.Entsize
 	return r, nil
@@ -153,7 +154,7 @@ func (r *relocReader) header() {
 	h := r.ULEB()
 	r.count, r.addends, r.shift = h>>crelCount, h&crelAddend != 0, uint(h&crelShift)
 	if r.Err() == nil && r.count > uint64(r.Len()) {
-		r.Fail(r.Pos(), wire.ErrTruncated)
+		r.Fail(r.Pos(), located.ErrTruncated)
 	}
 	if r.Err() != nil {
 		r.count = 0

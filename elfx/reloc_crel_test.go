@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -90,19 +90,19 @@ func TestCrelErrors(t *testing.T) {
 		want  error
 		at    int
 	}{
-		{"no header", ShtCrelLLVM, nil, wire.ErrTruncated, 0},
-		{"header without an end", ShtCrelLLVM, []byte{0x80}, wire.ErrTruncated, 1},
-		{"more entries than bytes", ShtCrelLLVM, []byte{3<<3 | 4, 0, 0}, wire.ErrTruncated, 1},
-		{"huge count", ShtCrelLLVM, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}, wire.ErrTruncated, 10},
-		{"no symbol", ShtCrelLLVM, []byte{1<<3 | 4, 7}, wire.ErrTruncated, 2},
-		{"offset without an end", ShtCrelLLVM, []byte{1<<3 | 4, 0x80, 0x80}, wire.ErrTruncated, 3},
+		{"no header", ShtCrelLLVM, nil, located.ErrTruncated, 0},
+		{"header without an end", ShtCrelLLVM, []byte{0x80}, located.ErrTruncated, 1},
+		{"more entries than bytes", ShtCrelLLVM, []byte{3<<3 | 4, 0, 0}, located.ErrTruncated, 1},
+		{"huge count", ShtCrelLLVM, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}, located.ErrTruncated, 10},
+		{"no symbol", ShtCrelLLVM, []byte{1<<3 | 4, 7}, located.ErrTruncated, 2},
+		{"offset without an end", ShtCrelLLVM, []byte{1<<3 | 4, 0x80, 0x80}, located.ErrTruncated, 3},
 		{"unknown type", 0x40000042, []byte{1<<3 | 4, 7, 1, 1, 1}, errNotRelocs, 0},
 		{"Android's", ShtAndroidRela, []byte("APS2"), errNotRelocs, 0},
 		{"relative ones", 19, make([]byte, 8), errNotRelocs, 0},
 	} {
 		f := mustFile(t, crelSpec(elf.ELFCLASS64, test.kind, test.bytes).Build())
 		data, err := f.SectionData(".debug_info")
-		e, ok := errors.AsType[*wire.Error](err)
+		e, ok := errors.AsType[*located.Error](err)
 		if data != nil || !ok || !errors.Is(err, test.want) || e.Offset != test.at || e.Section != ".crel.debug_info" {
 			t.Errorf("%s: %x, %v", test.name, data, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -78,13 +78,13 @@ func TestPackedRelocsDamage(t *testing.T) {
 		n       int
 	}{
 		{"magic", nil, func(d []byte) []byte { return bytes.Replace(d, []byte("S2"), []byte("S1"), 1) }, errPackedMagic, 0, 0},
-		{"empty", nil, func(d []byte) []byte { return d[:3] }, wire.ErrTruncated, 0, 0},
-		{"no count", nil, nil, wire.ErrTruncated, 4, 0},
+		{"empty", nil, func(d []byte) []byte { return d[:3] }, located.ErrTruncated, 0, 0},
+		{"no count", nil, nil, located.ErrTruncated, 4, 0},
 		{"count", []int64{1 << 40, 0, 1 << 40, 3, 8, 1}, nil, errPackedCount, 4, 0},
 		{"negative count", []int64{-1, 0, 1, 3, 8, 1}, nil, errPackedCount, 4, 0},
 		{"group", []int64{2, 0, 3, 3, 8, 1}, nil, errPackedCount, 6, 0},
 		{"empty group", []int64{2, 0, 0, 3, 8, 1}, nil, errPackedCount, 6, 0},
-		{"end", []int64{2, 0, 1, 0, 8, 1, 1, 0, 8}, nil, wire.ErrTruncated, 13, 1},
+		{"end", []int64{2, 0, 1, 0, 8, 1, 1, 0, 8}, nil, located.ErrTruncated, 13, 1},
 	} {
 		s := packedSpec(ShtAndroidRela, elf.ELFCLASS64, test.numbers...)
 		if test.damage != nil {

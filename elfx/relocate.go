@@ -7,7 +7,7 @@ import (
 
 	"symkit/elfx/internal/reloc"
 	"symkit/internal/mem"
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Reasons for which a section of a relocatable object, or one of its fields, was not
@@ -48,7 +48,7 @@ func relocationSymbols(f *File) (symbols []Symbol, err error) {
 	err = mem.Guard(func() error {
 		s := f.byType(".symtab")
 		if s == nil {
-			return &wire.Error{Section: ".symtab", Err: errRelocTable}
+			return &located.Error{Section: ".symtab", Err: errRelocTable}
 		}
 		t, err := readSymtab(f, s)
 		if err == nil {
@@ -110,7 +110,7 @@ func (s *Section) copied() (*mem.Buffer, error) {
 		return nil, err
 	}
 	if !s.paid && !charge(s.file, &s.file.reloc.copied, s.Size) {
-		return nil, &wire.Error{Section: s.label(), Err: errOverlap}
+		return nil, &located.Error{Section: s.label(), Err: errOverlap}
 	}
 	data := s.file.memory.get(s.Size)
 	copy(data.Bytes(), raw)
@@ -127,7 +127,7 @@ func applyTable(s *Section, data []byte, table *Section) error {
 		return err
 	}
 	if uint64(table.Link) != uint64(f.reloc.symtabFrom) {
-		return &wire.Error{Section: table.label(), Err: errRelocTable}
+		return &located.Error{Section: table.label(), Err: errRelocTable}
 	}
 	r, err := newRelocReader(table)
 	if err != nil {
@@ -136,7 +136,7 @@ func applyTable(s *Section, data []byte, table *Section) error {
 
 	// Many headers could refer to the same relocations, each of them to be applied again.
 	if !s.paid && !charge(f, &f.reloc.read, uint64(r.Len())) {
-		return &wire.Error{Section: table.label(), Err: errOverlap}
+		return &located.Error{Section: table.label(), Err: errOverlap}
 	}
 
 	// Each relocation is read and applied in turn; the table is never decoded as a whole.
@@ -215,6 +215,6 @@ func loseRelocs(f *File, s *Section, lost relocLosses) {
 		err := fmt.Errorf("%w: %s (fields left as they are: %d)", l.err, what, l.count)
 		at := int(min(l.at, uint64(s.Size)))
 		f.reloc.losses = append(f.reloc.losses,
-			fmt.Errorf("%s: %w", f.path, &wire.Error{Section: s.label(), Offset: at, Err: err}))
+			fmt.Errorf("%s: %w", f.path, &located.Error{Section: s.label(), Offset: at, Err: err}))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -257,11 +257,11 @@ func TestRelocTables(t *testing.T) {
 		at      int
 	}{
 		{"entry size", func(s *elftest.Spec) { s.Sections[4].Entsize = 16 }, errEntrySize, ".rel.debug_info", 0},
-		{"half an entry", func(s *elftest.Spec) { s.Sections[4].Data = make([]byte, 36) }, wire.ErrTruncated, ".rel.debug_info", 24},
+		{"half an entry", func(s *elftest.Spec) { s.Sections[4].Data = make([]byte, 36) }, located.ErrTruncated, ".rel.debug_info", 24},
 		{"no symbol table", func(s *elftest.Spec) { s.Sections[6].Kind = elf.SHT_PROGBITS }, errRelocTable, ".symtab", 0},
 		{"another symbol table", func(s *elftest.Spec) { s.Sections[4].Link = ".strtab" }, errRelocTable, ".rel.debug_info", 0},
-		{"damaged symbol table", func(s *elftest.Spec) { s.Sections[6].Data = make([]byte, 25) }, wire.ErrTruncated, ".symtab", 24},
-		{"damaged compression", func(s *elftest.Spec) { s.Sections[3].Flags = elf.SHF_COMPRESSED }, wire.ErrTruncated, ".debug_info", 8},
+		{"damaged symbol table", func(s *elftest.Spec) { s.Sections[6].Data = make([]byte, 25) }, located.ErrTruncated, ".symtab", 24},
+		{"damaged compression", func(s *elftest.Spec) { s.Sections[3].Flags = elf.SHF_COMPRESSED }, located.ErrTruncated, ".debug_info", 8},
 	} {
 		s := objectSpec(elf.EM_X86_64, elf.ELFCLASS64, false, true, make([]byte, 8), Reloc{Type: 1})
 		test.change(s)

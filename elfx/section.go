@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/mem"
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errAbsent: the bytes of the section are in another file (SHT_NOBITS).
@@ -42,7 +42,7 @@ func (s *Section) Raw() ([]byte, error) { return guarded(s.file, s.raw) }
 
 func (s *Section) raw() ([]byte, error) {
 	if !s.Present() {
-		return nil, &wire.Error{Section: s.label(), Err: errAbsent}
+		return nil, &located.Error{Section: s.label(), Err: errAbsent}
 	}
 	return s.file.at(s.label(), s.Offset, s.Size)
 }

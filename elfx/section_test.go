@@ -18,7 +18,7 @@ import (
 
 	"symkit/internal/bounds"
 	"symkit/internal/inflate"
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -229,17 +229,17 @@ func TestCompressionErrors(t *testing.T) {
 		want    error
 		offset  int
 	}{
-		{"header cut", ".debug_a", elf.SHF_COMPRESSED, make([]byte, 20), wire.ErrTruncated, 16},
+		{"header cut", ".debug_a", elf.SHF_COMPRESSED, make([]byte, 20), located.ErrTruncated, 16},
 		{"unknown kind", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(7, n, z), ErrCompression, 0},
 		{"claims 1 TB", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, 1<<40, z), ErrCompression, 0},
 		{"claims 1 TB, zstd", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, 1<<40, zstdBytes(sample)), ErrCompression, 0},
 		{"claims more than deflate can", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, 1033*uint64(len(z)), z), ErrCompression, 0},
-		{"zlib cut", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, n, short), wire.ErrTruncated, 24 + len(short)},
+		{"zlib cut", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, n, short), located.ErrTruncated, 24 + len(short)},
 		{"zlib shorter", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZLIB, n+1, z), inflate.ErrTooShort, 24 + len(z) - 4},
 		{"zstd cut", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n, zstdBytes(sample)[:20]), ErrCompression, 24},
 		{"zstd shorter", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n+1, zstdBytes(sample)), ErrCompression, 24},
 		{"zstd longer", ".debug_a", elf.SHF_COMPRESSED, s.Chdr(elf.COMPRESS_ZSTD, n-1, zstdBytes(sample)), ErrCompression, 24},
-		{"zdebug cut", ".zdebug_a", 0, []byte("ZLIB\x00"), wire.ErrTruncated, 4},
+		{"zdebug cut", ".zdebug_a", 0, []byte("ZLIB\x00"), located.ErrTruncated, 4},
 		{"zdebug magic", ".zdebug_a", 0, bytes.Replace(zdebug(n, z), []byte("ZLIB"), []byte("zlib"), 1), ErrCompression, 0},
 		{"zdebug bomb", ".zdebug_a", 0, zdebug(1<<60, z), ErrCompression, 0},
 		{"zdebug checksum", ".zdebug_a", 0, zdebug(n, append(bytes.Clone(short), 0, 0)), inflate.ErrChecksum, 12 + len(z) - 4},
@@ -288,11 +288,11 @@ func TestSectionOutsideFile(t *testing.T) {
 	binary.LittleEndian.PutUint64(info[24:], 1<<63)
 	f := mustFile(t, l.Data)
 	_, err := f.Section(".text").Data()
-	elftest.WantError(t, err, wire.ErrTruncated, ".text", len(l.Data)-int(l.Offset[".text"]))
+	elftest.WantError(t, err, located.ErrTruncated, ".text", len(l.Data)-int(l.Offset[".text"]))
 	_, err = f.Section(".debug_info").Data()
-	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	elftest.WantError(t, err, located.ErrTruncated, ".debug_info", 0)
 	_, err = f.Section(".debug_info").UncompressedSize()
-	elftest.WantError(t, err, wire.ErrTruncated, ".debug_info", 0)
+	elftest.WantError(t, err, located.ErrTruncated, ".debug_info", 0)
 	if !strings.HasPrefix(err.Error(), "test.elf: .debug_info+0x0: ") {
 		t.Errorf("error %q", err)
 	}

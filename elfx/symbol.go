@@ -8,6 +8,7 @@ import (
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // errSymbolStrings: the string table of a symbol table is missing.
@@ -73,7 +74,7 @@ func readSymtab(f *File, s *Section) (*SymbolTable, error) {
 
 	t := f.linked(s)
 	if t == nil {
-		return nil, &wire.Error{Section: s.label(), Err: errSymbolStrings}
+		return nil, &located.Error{Section: s.label(), Err: errSymbolStrings}
 	}
 	strings, err := t.unpacked()
 	if err != nil {
@@ -82,7 +83,7 @@ func readSymtab(f *File, s *Section) (*SymbolTable, error) {
 
 	// The entry size is that of the class; any other size is damage.
 	if s.Entsize != f.symbolSize() {
-		return nil, &wire.Error{Section: s.label(), Err: errEntrySize}
+		return nil, &located.Error{Section: s.label(), Err: errEntrySize}
 	}
 	indices, err := extendedIndices(f, s)
 	if err != nil {
@@ -148,7 +149,7 @@ func decodeSymbols(f *File, c, extended wire.Cursor) ([]Symbol, error) {
 
 	// The table must be a whole number of entries.
 	if c.Len() > 0 {
-		c.Fail(c.Pos(), wire.ErrTruncated)
+		c.Fail(c.Pos(), located.ErrTruncated)
 	}
 	if c.Err() != nil {
 		return nil, c.Err()

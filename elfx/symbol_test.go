@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -127,9 +127,9 @@ func TestSymbolErrors(t *testing.T) {
 		{"half an entry", func(s *elftest.Spec) {
 			s.Sections[0].Data = s.Sections[0].Data[:40]
 			s.Sections[2].Data = s.Sections[2].Data[:4]
-		}, wire.ErrTruncated, ".symtab", 24},
+		}, located.ErrTruncated, ".symtab", 24},
 		{"no strings", func(s *elftest.Spec) { s.Sections[0].Link = ".rela.text" }, errSymbolStrings, ".symtab", 0},
-		{"few indices", func(s *elftest.Spec) { s.Sections[2].Data = s.Sections[2].Data[:8] }, wire.ErrTruncated, ".symtab_shndx", 8},
+		{"few indices", func(s *elftest.Spec) { s.Sections[2].Data = s.Sections[2].Data[:8] }, located.ErrTruncated, ".symtab_shndx", 8},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
 		test.damage(s)
@@ -143,7 +143,7 @@ func TestSymbolErrors(t *testing.T) {
 		offset     int
 	}{
 		{"entsize", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Entsize = 16 }, errEntrySize, 0},
-		{"half an entry", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Data = append(s.Sections[3].Data, 1) }, wire.ErrTruncated, 24},
+		{"half an entry", ".rela.text", func(s *elftest.Spec) { s.Sections[3].Data = append(s.Sections[3].Data, 1) }, located.ErrTruncated, 24},
 		{"type", ".strtab", func(*elftest.Spec) {}, errNotRelocs, 0},
 	} {
 		s := symbolSpec(elf.ELFCLASS64, false)
@@ -221,14 +221,14 @@ func TestDynamicErrors(t *testing.T) {
 		section string
 		offset  int
 	}{
-		{"soname outside", set(0, 20), true, wire.ErrOffset, "DT_STRTAB", 0},
-		{"soname at the end", set(0, 19), true, wire.ErrUnterminated, "DT_STRTAB", 19},
-		{"strings outside", set(3, 1<<40), true, wire.ErrTruncated, "DT_STRTAB", -1},
-		{"strings nowhere", set(2, 1), true, wire.ErrTruncated, "DT_STRTAB", 0},
-		{"hash nowhere", set(4, 1), false, wire.ErrTruncated, "DT_GNU_HASH", 0},
-		{"symbols nowhere", set(1, 1), false, wire.ErrTruncated, "DT_SYMTAB", 0},
-		{"buckets", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 24},
-		{"endless chain", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+28+3] = 1 }, false, wire.ErrTruncated, "DT_GNU_HASH", 32},
+		{"soname outside", set(0, 20), true, located.ErrOffset, "DT_STRTAB", 0},
+		{"soname at the end", set(0, 19), true, located.ErrUnterminated, "DT_STRTAB", 19},
+		{"strings outside", set(3, 1<<40), true, located.ErrTruncated, "DT_STRTAB", -1},
+		{"strings nowhere", set(2, 1), true, located.ErrTruncated, "DT_STRTAB", 0},
+		{"hash nowhere", set(4, 1), false, located.ErrTruncated, "DT_GNU_HASH", 0},
+		{"symbols nowhere", set(1, 1), false, located.ErrTruncated, "DT_SYMTAB", 0},
+		{"buckets", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+3] = 1 }, false, located.ErrTruncated, "DT_GNU_HASH", 24},
+		{"endless chain", func(l *elftest.Placed, _ func(int) []byte) { l.Data[l.Offset[".hash"]+28+3] = 1 }, false, located.ErrTruncated, "DT_GNU_HASH", 32},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := dynamicSpec(elf.ELFCLASS64, false, true).Layout()
@@ -265,7 +265,7 @@ func TestSoname(t *testing.T) {
 	s.Sections[0].Kind = elf.SHT_DYNAMIC
 	s.Sections[0].Data = s.Sections[0].Data[:12]
 	_, err := Soname(mustFile(t, s.Build()))
-	elftest.WantError(t, err, wire.ErrTruncated, ".dynamic", 8)
+	elftest.WantError(t, err, located.ErrTruncated, ".dynamic", 8)
 }
 
 // unwindSpec has .eh_frame and .sframe only through program headers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errPointer: the pointer to .eh_frame in .eh_frame_hdr has an encoding that no
@@ -99,7 +100,7 @@ func synthesizeEhFrame(f *File, hdr *Section) error {
 	s := find(f.Segments, func(s *Segment) bool { return s.inFile(addr) })
 	rest := f.bytesFrom(addr)
 	if s == nil || len(rest) == 0 {
-		return &wire.Error{Section: ehFrameHdrName, Offset: 4, Err: errPointer}
+		return &located.Error{Section: ehFrameHdrName, Offset: 4, Err: errPointer}
 	}
 	addSynthetic(f, ehFrameName, elf.SHT_PROGBITS, addr, s.Offset+addr-s.Vaddr, f.ehFrameSize(rest))
 	return nil

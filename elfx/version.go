@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // errVersions: a table of symbol versions has more entries than .gnu.version can number.
@@ -111,7 +111,7 @@ func versionData(f *File, t *versionTable) (data, strings []byte, err error) {
 		}
 		linked := f.linked(s)
 		if linked == nil {
-			return nil, nil, &wire.Error{Section: s.label(), Err: errSymbolStrings}
+			return nil, nil, &located.Error{Section: s.label(), Err: errSymbolStrings}
 		}
 		strings, err = linked.unpacked()
 		return data, strings, err

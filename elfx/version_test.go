@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -38,7 +38,7 @@ func TestVersions(t *testing.T) {
 	s := versionSpec(elf.ELFCLASS64, false)
 	s.Sections[0].Data = s.Sections[0].Data[:50]
 	names, err := Versions(mustFile(t, s.Build()))
-	elftest.WantError(t, err, wire.ErrTruncated, ".gnu.version_d", 48)
+	elftest.WantError(t, err, located.ErrTruncated, ".gnu.version_d", 48)
 	if !names["V1"] || !names["N2"] {
 		t.Errorf("names outside of the damage: %v", names)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *located.Error.
@@ -134,13 +134,13 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 
 		// An empty file lacks its MODULE record.
 		if r.line == 0 {
-			yield(nil, &wire.Error{Section: section, Err: &LineError{1, errOrder}})
+			yield(nil, &located.Error{Section: section, Err: &LineError{1, errOrder}})
 		}
 	}
 }
 
 func (r *Reader) errorAt(off int, err error) error {
-	return &wire.Error{Section: section, Offset: off, Err: &LineError{r.line, err}}
+	return &located.Error{Section: section, Offset: off, Err: &LineError{r.line, err}}
 }
 
 // record parses one line. The result is meaningless if f has failed.

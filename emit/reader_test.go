@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
-
 	"github.com/google/go-cmp/cmp"
+
+	"symkit/located"
 )
 
 // head makes a file in which the records under test can stand.
@@ -134,7 +134,7 @@ func TestReaderErrors(t *testing.T) {
 			t.Errorf("%s: %d errors: %v", test.name, len(errs), errs)
 			continue
 		}
-		we, ok := errors.AsType[*wire.Error](errs[0])
+		we, ok := errors.AsType[*located.Error](errs[0])
 		le, ok2 := errors.AsType[*LineError](errs[0])
 		if !ok || !ok2 || !errors.Is(errs[0], test.want) || we.Offset != at || we.Section != "symbols" ||
 			le.Line != strings.Count(text[:at], "\n")+1 {
@@ -212,7 +212,7 @@ func FuzzReader(f *testing.F) {
 				recs = append(recs, clone(rec))
 				continue
 			}
-			e, ok := errors.AsType[*wire.Error](err)
+			e, ok := errors.AsType[*located.Error](err)
 			if !ok || rec != nil || e.Offset < r.Offset() || e.Offset > len(text) {
 				t.Fatalf("error without a place: %v", err)
 			}

@@ -3,6 +3,7 @@ package sframe
 import (
 	"symkit/cfi"
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // FDE describes one function, or a run of equal blocks in a linker's PLT (SFrame V3
@@ -181,7 +182,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	case f.PCMask && f.RepSize == 0:
 		r.Fail(infoAt+rep, errRepSize)
 	case uint64(f.NumFREs)*uint64(f.addrSize+1) > uint64(r.Len()):
-		r.Fail(at, wire.ErrTruncated)
+		r.Fail(at, located.ErrTruncated)
 	}
 }
 

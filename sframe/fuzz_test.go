@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"symkit/cfi"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // FuzzSection: whatever the bytes, errors lie inside the section, rows are in
@@ -59,7 +59,7 @@ func FuzzSection(f *testing.F) {
 
 func checkPlace(t *testing.T, err error, size int) {
 	t.Helper()
-	var e *wire.Error
+	var e *located.Error
 	if err != nil && (!errors.As(err, &e) || e.Offset < 0 || e.Offset > size) {
 		t.Fatalf("error without a place: %v", err)
 	}

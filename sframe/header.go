@@ -3,6 +3,7 @@ package sframe
 import (
 	"symkit/cfi"
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Flags are the header's flags (SFrame V3 §2.1.3).
@@ -173,14 +174,14 @@ func (c *Chunk) place(r *wire.Cursor) {
 	size := uint64(len(c.data))
 	headerEnd := uint64(c.Offset) + headerSize + uint64(c.AuxLen)
 	if headerEnd > size {
-		r.Fail(c.Offset+offAuxLen, wire.ErrTruncated)
+		r.Fail(c.Offset+offAuxLen, located.ErrTruncated)
 	}
 
 	// Both offsets count from the end of the header.
 	fdes := headerEnd + uint64(c.FDEOff)
 	fres := headerEnd + uint64(c.FREOff)
 	if fres > size {
-		r.Fail(c.Offset+offFREOff, wire.ErrTruncated)
+		r.Fail(c.Offset+offFREOff, located.ErrTruncated)
 	}
 	if fdes > fres {
 		r.Fail(c.Offset+offFDEOff, errLayout)
@@ -192,7 +193,7 @@ func (c *Chunk) place(r *wire.Cursor) {
 	// The FREs are the last part.
 	end := fres + uint64(c.FRELen)
 	if end > size {
-		r.Fail(c.Offset+offFRELen, wire.ErrTruncated)
+		r.Fail(c.Offset+offFRELen, located.ErrTruncated)
 	}
 	if r.Err() == nil {
 		c.fdes0, c.fres, c.end = int(fdes), int(fres), int(end)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // decodeAll walks everything and returns the number of rows, before and after the
@@ -61,8 +61,8 @@ func TestReject(t *testing.T) {
 		{"§2.1.1 magic", v3 + simple + "patch 1 1 0xdf", Options{}, 0, errMagic, 0},
 		{"§2.1.1 magic of second chunk", v3 + good + "zeros 4\npatch 1 54 1", Options{}, 54, errMagic, 1},
 		{"segment without magic", v3 + good + "patch 1 0 0", Options{Segment: true}, 0, errMagic, 0},
-		{"§2.1 one byte", v3 + "cut 1", Options{}, 0, wire.ErrTruncated, 0},
-		{"§2.2 short header", v3 + simple + "cut 27", Options{}, 24, wire.ErrTruncated, 0},
+		{"§2.1 one byte", v3 + "cut 1", Options{}, 0, located.ErrTruncated, 0},
+		{"§2.2 short header", v3 + simple + "cut 27", Options{}, 24, located.ErrTruncated, 0},
 		{"§2.1.2 version 0", v3 + simple + "patch 1 2 0", Options{}, 2, errVersion, 0},
 		{"§2.1.2 version 4", v3 + simple + "patch 1 2 4", Options{}, 2, errVersion, 0},
 		{"§2.1.3 flag 8", v3 + simple + "patch 1 3 8", Options{}, 3, errFlags, 0},
@@ -73,21 +73,21 @@ func TestReject(t *testing.T) {
 		{"§2.2.1 byte order", v3 + simple + "patch 1 4 1", Options{}, 4, errByteOrder, 0},
 		{"§2.2.1 ABI of the file", v3 + simple, Options{ABI: AArch64LE}, 4, errMismatch, 0},
 		{"ld -r up to 2.44", v2 + simple, Options{Relocatable: true}, 3, errUntrusted, 0},
-		{"§2.2 auxiliary header", v3 + "patch 1 7 1", Options{}, 7, wire.ErrTruncated, 0},
-		{"§2.2 FRE offset", v3 + simple + "patch 4 24 0x7fffffff", Options{}, 24, wire.ErrTruncated, 0},
+		{"§2.2 auxiliary header", v3 + "patch 1 7 1", Options{}, 7, located.ErrTruncated, 0},
+		{"§2.2 FRE offset", v3 + simple + "patch 4 24 0x7fffffff", Options{}, 24, located.ErrTruncated, 0},
 		{"§2.2 FDEs behind FREs", v3 + simple + "patch 4 20 33", Options{}, 20, errLayout, 0},
 		{"§2.2 FDE offset", v3 + simple + "patch 4 20 1", Options{}, 8, errLayout, 0},
 		{"§2.2 number of FDEs", v3 + simple + "patch 4 8 3", Options{}, 8, errLayout, 0},
 		{"§2.2 number of FDEs, version 1", v1 + simple + "patch 4 8 0x7fffffff", Options{}, 8, errLayout, 0},
-		{"§2.2 FRE length", v3 + simple + "patch 4 16 0x1000", Options{}, 16, wire.ErrTruncated, 0},
+		{"§2.2 FRE length", v3 + simple + "patch 4 16 0x1000", Options{}, 16, located.ErrTruncated, 0},
 		{"§2.2 FRE count", v3 + simple + "patch 4 12 9", Options{}, 12, errCount, 3},
 		{"§2.3 FRE start offset", v3 + simple + "patch 4 40 0x100", Options{}, 40, errFREOffset, 1},
 		{"§2.3 FRE start offset, version 1", v1 + simple + "patch 4 36 0x100", Options{}, 36, errFREOffset, 1},
 		{"§2.3 FRE start offset, version 2", v2 + simple + "patch 4 36 0x100", Options{}, 36, errFREOffset, 1},
-		{"§2.3 attribute", v3 + simple + "patch 4 40 16", Options{}, 76, wire.ErrTruncated, 1},
-		{"§2.3 number of FREs", v3 + simple + "patch 2 60 9", Options{}, 60, wire.ErrTruncated, 1},
-		{"§2.3 number of FREs, version 1", v1 + simple + "patch 4 40 0x7fffffff", Options{}, 40, wire.ErrTruncated, 1},
-		{"§2.3 number of FREs, version 2", v2 + simple + "patch 4 40 0x7fffffff", Options{}, 40, wire.ErrTruncated, 1},
+		{"§2.3 attribute", v3 + simple + "patch 4 40 16", Options{}, 76, located.ErrTruncated, 1},
+		{"§2.3 number of FREs", v3 + simple + "patch 2 60 9", Options{}, 60, located.ErrTruncated, 1},
+		{"§2.3 number of FREs, version 1", v1 + simple + "patch 4 40 0x7fffffff", Options{}, 40, located.ErrTruncated, 1},
+		{"§2.3 number of FREs, version 2", v2 + simple + "patch 4 40 0x7fffffff", Options{}, 40, located.ErrTruncated, 1},
 		{"§2.3.3 FRE type", v3 + simple + "patch 1 62 3", Options{}, 62, errFREType, 1},
 		{"§2.3.3 FRE type, version 1", v1 + simple + "patch 1 44 15", Options{}, 44, errFREType, 1},
 		{"§2.3.3 FRE type, version 2", v2 + simple + "patch 1 44 15", Options{}, 44, errFREType, 1},
@@ -100,8 +100,8 @@ func TestReject(t *testing.T) {
 		{"§2.4 start", v3 + "fde 0 16 addr1\nfre 0 sp 8\nfre 17 sp 16\n" + good, Options{}, 68, errStart, 1},
 		{"§2.4 start in block", v3 + "fde 0 16 addr1 mask 8\nfre 9 sp 8\n" + good, Options{}, 65, errStart, 1},
 		{"§2.4 order", v3 + "fde 0 16 addr1\nfre 0 sp 8\nfre 4 sp 16\nfre 3 sp 8\n" + good, Options{}, 71, errOrder, 2},
-		{"§2.4 head beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\nfre 4 sp b2 8\npatch 1 74 0x43", Options{}, 79, wire.ErrTruncated, 1},
-		{"§2.4.1 words beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\npatch 1 74 0x43", Options{}, 75, wire.ErrTruncated, 1},
+		{"§2.4 head beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\nfre 4 sp b2 8\npatch 1 74 0x43", Options{}, 79, located.ErrTruncated, 1},
+		{"§2.4.1 words beyond the sub-section", v3 + good + "fde 0 16 addr1\nfre 0 sp 8\npatch 1 74 0x43", Options{}, 75, located.ErrTruncated, 1},
 		{"§2.4.1 word size", v3 + simple + "patch 1 69 0x63", Options{}, 69, errWordSize, 2},
 		{"§2.4.1 no words in version 1", v1 + "fde 0 16 addr1\nfre 0 sp\n" + good, Options{}, 63, errWords, 1},
 		{"§2.4.1 three words on AMD64", v3 + "fde 0 16 addr1\nfre 0 sp 8 -8 -16\n" + good, Options{}, 66, errWords, 1},
@@ -118,7 +118,7 @@ func TestReject(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rows, err := decodeAll(assemble(t, c.text), c.opts)
-			var e *wire.Error
+			var e *located.Error
 			if !errors.As(err, &e) || !errors.Is(err, c.err) || e.Offset != c.at || e.Section != ".sframe" {
 				t.Errorf("error %v, want .sframe+%#x: %v", err, c.at, c.err)
 			}
@@ -164,7 +164,7 @@ func TestSharing(t *testing.T) {
 		if i < within && err != nil || i >= within && !errors.Is(err, errSharing) {
 			t.Errorf("FDE %d: %v", i, err)
 		}
-		var e *wire.Error
+		var e *located.Error
 		if errors.As(err, &e) && e.Offset != f.Offset {
 			t.Errorf("FDE %d: error at %#x", i, e.Offset)
 		}

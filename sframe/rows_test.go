@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
-	"symkit/internal/wire"
+	"symkit/located"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -337,7 +337,7 @@ func TestIndex(t *testing.T) {
 		fde 0 16 addr1
 		fre 0 sp 8`), Options{Addr: 0x1000})
 	x, errs := NewIndex(s)
-	if len(errs) != 1 || errs[0].(*wire.Error).Offset != 28+4*20+17 {
+	if len(errs) != 1 || errs[0].(*located.Error).Offset != 28+4*20+17 {
 		t.Errorf("errors %v", errs)
 	}
 	if x.Overlaps != 1 {

@@ -34,8 +34,8 @@ import (
 	"iter"
 
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // sectionName is the name of the input in errors.
@@ -96,7 +96,7 @@ func Parse(data []byte, opts Options) (*Section, error) {
 		var c Chunk
 		c, err = parseChunk(data, at, opts)
 		if err == nil && records.Take(1, chunkMemory) != nil {
-			err = &wire.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limits.FrameRecords, size)}
+			err = &located.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limits.FrameRecords, size)}
 		}
 		if err == nil {
 			s.Chunks = append(s.Chunks, c)
@@ -205,7 +205,7 @@ func (c *Chunk) fdes(f *FDE, yield func(*FDE, error) bool) bool {
 
 	// The count can be compared only if every FDE was read.
 	if !damaged && fres != uint64(c.NumFREs) {
-		return yield(nil, &wire.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: errCount})
+		return yield(nil, &located.Error{Section: sectionName, Offset: c.Offset + offNumFREs, Err: errCount})
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 const (
@@ -111,7 +112,7 @@ func (r *arReader) named(at int, field string, size uint64) {
 	case !ok:
 		r.c.Fail(at, fmt.Errorf("%w: no member name", errArchive))
 	case nested:
-		err := &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%w, %s at %s", errThin, name, origin)}
+		err := &located.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%w, %s at %s", errThin, name, origin)}
 		r.members = append(r.members, memberResult{err: err})
 	default:
 		r.members = append(r.members, memberResult{Member: Member{Name: name, Size: size, external: true}})

@@ -30,8 +30,8 @@ import (
 	"symkit/elfx"
 	"symkit/internal/filename"
 	"symkit/internal/mem"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 var (
@@ -174,7 +174,7 @@ func scanFlat(data []byte, most uint64) (list []memberResult, complete bool, err
 	case bytes.HasPrefix(data, []byte(zipMagic)):
 		return scanZip(data, most)
 	}
-	return nil, true, &wire.Error{Section: archiveHeader, Err: ErrNotArchive}
+	return nil, true, &located.Error{Section: archiveHeader, Err: ErrNotArchive}
 }
 
 // Is reports whether prefix is the start of an archive that Members reads. Thin
@@ -323,7 +323,7 @@ func (m *Member) inflateInto(dst, packed []byte) error {
 
 // failed returns err at the member's offset in the archive.
 func (m *Member) failed(err error) error {
-	return &wire.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
+	return &located.Error{Section: archiveHeader, Offset: int(m.offset), Err: err}
 }
 
 func isELF(data []byte) bool { return bytes.HasPrefix(data, []byte(elf.ELFMAG)) }

@@ -16,8 +16,8 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -148,12 +148,12 @@ func TestMembersArErrors(t *testing.T) {
 		{"empty file", "", ErrNotArchive, 0},
 		{"an archive's member in a thin one", thinMagic + arMember("//", "x.a/\n") + thinMember("/0:8", 100), errThin, len(thinMagic) + arHeaderSize + 6},
 		{"thin, no name", thinMagic + thinMember("/0", 100), errArchive, len(thinMagic)},
-		{"thin, header cut", thinMagic + thinMember("a.o/", 100)[:59], wire.ErrTruncated, len(thinMagic)},
-		{"header cut", first + arMember("b.o/", "")[:59], wire.ErrTruncated, n},
+		{"thin, header cut", thinMagic + thinMember("a.o/", 100)[:59], located.ErrTruncated, len(thinMagic)},
+		{"header cut", first + arMember("b.o/", "")[:59], located.ErrTruncated, n},
 		{"end of header", first + strings.Replace(arMember("b.o/", ""), "`", "'", 1), errArchive, n},
 		{"size no number", first + strings.Replace(arMember("b.o/", "12"), "2         `", "0x2       `", 1), errArchive, n},
 		{"negative size", first + strings.Replace(arMember("b.o/", "12"), "2         `", "-2        `", 1), errArchive, n},
-		{"member cut", first + arMember("b.o/", object(2))[:100], wire.ErrTruncated, n + arHeaderSize},
+		{"member cut", first + arMember("b.o/", object(2))[:100], located.ErrTruncated, n + arHeaderSize},
 		{"no name", first + arMember("", object(2)), errArchive, n},
 		{"long name without a table", first + arMember("/1", object(2)), errArchive, n},
 		{"long name outside the table", first + arMember("//", "x/\n") + arMember("/9", object(2)), errArchive, n + arHeaderSize + 4},
@@ -187,7 +187,7 @@ func TestMembersArErrors(t *testing.T) {
 
 func TestOpenMemberErrors(t *testing.T) {
 	path := put(t, "lib.a", arMagic+arMember("a.o/", object(1))+arMember("a.o/", object(2))+arMember("text/", "text")+arMember("bad/", elf.ELFMAG))
-	for name, want := range map[string]error{"a.o": errAmbiguous, "text": ErrNoMember, "none": ErrNoMember, "bad": wire.ErrTruncated} {
+	for name, want := range map[string]error{"a.o": errAmbiguous, "text": ErrNoMember, "none": ErrNoMember, "bad": located.ErrTruncated} {
 		_, err := OpenMember(path, name)
 		if !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)

@@ -7,8 +7,8 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // maxNesting bounds the depth of archives inside archives: a library in an APK in a
@@ -66,7 +66,7 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 		r.limits = x.limits
 		taken += r.packed
 		if taken > uint64(len(data)) {
-			return errors.Join(err, &wire.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", errOverlapping, r.Name)})
+			return errors.Join(err, &located.Error{Section: archiveHeader, Offset: int(base + r.offset), Err: fmt.Errorf("%w: %s", errOverlapping, r.Name)})
 		}
 		if r.err != nil {
 			if depth == 0 || !errors.Is(r.err, errMemberPacked) {

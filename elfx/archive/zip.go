@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 const (
@@ -28,7 +28,7 @@ func scanZip(data []byte, most uint64) (list []memberResult, complete bool, err 
 	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, true, &wire.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", errArchive, err)}
+		return nil, true, &located.Error{Section: archiveHeader, Err: fmt.Errorf("%w: %w", errArchive, err)}
 	}
 
 	var members []memberResult
@@ -57,7 +57,7 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 	case err != nil:
 		return zipError(0, entry, fmt.Errorf("%w: %w", errArchive, err))
 	case uint64(off) > size || entry.CompressedSize64 > size-uint64(off):
-		return zipError(int(min(uint64(off), size)), entry, wire.ErrTruncated)
+		return zipError(int(min(uint64(off), size)), entry, located.ErrTruncated)
 	case entry.Flags&zipEncrypted != 0 || entry.Method != zip.Store && entry.Method != zip.Deflate:
 		return zipError(int(off), entry, errMemberPacked)
 	}
@@ -88,5 +88,5 @@ func zipMember(data []byte, entry *zip.File, inflater io.Reader) (m memberResult
 
 // zipError returns an error about an entry, at a file offset.
 func zipError(at int, entry *zip.File, err error) memberResult {
-	return memberResult{err: &wire.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%s: %w", entry.Name, err)}}
+	return memberResult{err: &located.Error{Section: archiveHeader, Offset: at, Err: fmt.Errorf("%s: %w", entry.Name, err)}}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/test/elftest"
 )
 
@@ -35,11 +35,11 @@ func TestDebugLink(t *testing.T) {
 		want          error
 		offset        int
 	}{
-		{".gnu_debuglink", "abc", wire.ErrUnterminated, 0},
-		{".gnu_debuglink", "abc\x00\x01\x02", wire.ErrTruncated, 4},
+		{".gnu_debuglink", "abc", located.ErrUnterminated, 0},
+		{".gnu_debuglink", "abc\x00\x01\x02", located.ErrTruncated, 4},
 		{".gnu_debuglink", "\x00\x00\x00\x00\x01\x02\x03\x04", ErrLinkName, 0},
 		{".gnu_debuglink", "../../x\x00\x01\x02\x03\x04", ErrLinkName, 0},
-		{".gnu_debugaltlink", "abc", wire.ErrUnterminated, 0},
+		{".gnu_debugaltlink", "abc", located.ErrUnterminated, 0},
 		{".gnu_debugaltlink", "\x00ID", ErrLinkName, 0},
 	} {
 		f := mustFile(t, (&elftest.Spec{Sections: []elftest.Sec{{Name: test.section, Kind: elf.SHT_PROGBITS, Data: []byte(test.data)}}}).Build())
@@ -68,14 +68,14 @@ func TestSup(t *testing.T) {
 		want       error
 		offset     int
 	}{
-		{"no version", "\x05", wire.ErrTruncated, 0},
+		{"no version", "\x05", located.ErrTruncated, 0},
 		{"version", "\x04\x00\x00x\x00\x00", ErrSupVersion, 0},
-		{"no flag", "\x05\x00", wire.ErrTruncated, 2},
-		{"path", "\x05\x00\x00abc", wire.ErrUnterminated, 3},
+		{"no flag", "\x05\x00", located.ErrTruncated, 2},
+		{"path", "\x05\x00\x00abc", located.ErrUnterminated, 3},
 		{"no path", "\x05\x00\x00\x00\x00", ErrLinkName, 3},
-		{"no length", "\x05\x00\x00x\x00", wire.ErrTruncated, 5},
-		{"length", "\x05\x00\x00x\x00\x80", wire.ErrTruncated, 6},
-		{"checksum", "\x05\x00\x00x\x00\x04abc", wire.ErrTruncated, 6},
+		{"no length", "\x05\x00\x00x\x00", located.ErrTruncated, 5},
+		{"length", "\x05\x00\x00x\x00\x80", located.ErrTruncated, 6},
+		{"checksum", "\x05\x00\x00x\x00\x04abc", located.ErrTruncated, 6},
 	} {
 		t.Run("DWARF 5 §7.3.6 "+test.name, func(t *testing.T) {
 			s := &elftest.Spec{Sections: []elftest.Sec{{Name: ".debug_sup", Kind: elf.SHT_PROGBITS, Data: []byte(test.data)}}}
@@ -127,7 +127,7 @@ func FuzzLinks(f *testing.F) {
 			t.Fatalf("build id %x", id)
 		}
 		if mini, err := elfx.DebugData(file); err == nil && mini != nil {
-			if _, err := mini.Symtab(); err != nil && !errors.As(err, new(*wire.Error)) {
+			if _, err := mini.Symtab(); err != nil && !errors.As(err, new(*located.Error)) {
 				t.Fatalf("error without a place: %v", err)
 			}
 		}

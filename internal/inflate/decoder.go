@@ -3,7 +3,7 @@ package inflate
 import (
 	"encoding/binary"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // decoder is the state of one stream.
@@ -54,7 +54,7 @@ func (d *decoder) slideOn() {
 }
 
 func (d *decoder) fail(at int, err error) error {
-	return &wire.Error{Section: section, Offset: at, Err: err}
+	return &located.Error{Section: section, Offset: at, Err: err}
 }
 
 // pos returns the offset in src of the byte that has the next bit.
@@ -90,7 +90,7 @@ func (d *decoder) take(n uint) (uint, error) {
 	if d.count < n {
 		d.refill()
 		if d.count < n {
-			return 0, d.fail(len(d.src), wire.ErrTruncated)
+			return 0, d.fail(len(d.src), located.ErrTruncated)
 		}
 	}
 
@@ -148,7 +148,7 @@ func (d *decoder) blocks() error {
 func (d *decoder) stored() error {
 	d.align()
 	if len(d.src)-d.in < 4 {
-		return d.fail(len(d.src), wire.ErrTruncated)
+		return d.fail(len(d.src), located.ErrTruncated)
 	}
 
 	// LEN and its complement NLEN.
@@ -162,7 +162,7 @@ func (d *decoder) stored() error {
 
 	d.in += 4
 	if int(n) > len(d.src)-d.in {
-		return d.fail(len(d.src), wire.ErrTruncated)
+		return d.fail(len(d.src), located.ErrTruncated)
 	}
 
 	d.out += copy(d.dst[d.out:], d.src[d.in:][:n])

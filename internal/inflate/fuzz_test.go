@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // FuzzInflate: whatever the bytes, Zlib and compress/zlib accept the same
@@ -27,7 +27,7 @@ func FuzzInflate(f *testing.F) {
 		all := append(make([]byte, size), behind...)
 		dst := all[:size:size]
 		err := Zlib(dst, src, nil)
-		if e, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, ErrChecksum) {
+		if e, ok := errors.AsType[*located.Error](err); ok && errors.Is(err, ErrChecksum) {
 			sum := adler32sum(1, dst)
 			src = append(bytes.Clone(src[:e.Offset]), byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
 			err = Zlib(dst, src, nil)
@@ -51,7 +51,7 @@ func FuzzInflate(f *testing.F) {
 			}
 			return
 		}
-		if e, ok := errors.AsType[*wire.Error](err); !ok || e.Offset < 0 || e.Offset > len(src) {
+		if e, ok := errors.AsType[*located.Error](err); !ok || e.Offset < 0 || e.Offset > len(src) {
 			t.Fatalf("error without a place: %v", err)
 		}
 	})

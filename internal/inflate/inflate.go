@@ -15,11 +15,11 @@ import (
 	"errors"
 	"sync"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
-// The failures of a stream: a *wire.Error carries one of these or
-// wire.ErrTruncated.
+// The failures of a stream: a *located.Error carries one of these or
+// located.ErrTruncated.
 var (
 	ErrHeader     = errors.New("not a zlib header")                                            // RFC 1950 §2.2
 	ErrDictionary = errors.New("zlib stream needs a preset dictionary")                        // RFC 1950 §2.2, FDICT
@@ -53,7 +53,7 @@ const chunk = 256 << 10
 // len(dst) if the stream inflates to that many bytes. The stream may still turn out to
 // be damaged after that, since the checksum is at its end.
 //
-// Every error is a *wire.Error for the section "zlib stream" whose Offset counts from
+// Every error is a *located.Error for the section "zlib stream" whose Offset counts from
 // the start of src: the byte in which the rejected item begins, or len(src) if src is
 // truncated. dst is then partly written.
 func Zlib(dst, src []byte, progress func(done int)) error {
@@ -131,11 +131,11 @@ func checkHeader(src []byte) error {
 	)
 	switch {
 	case len(src) < headerSize:
-		return &wire.Error{Section: section, Offset: len(src), Err: wire.ErrTruncated}
+		return &located.Error{Section: section, Offset: len(src), Err: located.ErrTruncated}
 	case src[0]&0xf != methodDeflate, src[0]>>4 > maxWindow, binary.BigEndian.Uint16(src)%31 != 0:
-		return &wire.Error{Section: section, Offset: 0, Err: ErrHeader}
+		return &located.Error{Section: section, Offset: 0, Err: ErrHeader}
 	case src[1]&flagDict != 0:
-		return &wire.Error{Section: section, Offset: 1, Err: ErrDictionary}
+		return &located.Error{Section: section, Offset: 1, Err: ErrDictionary}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (d *decoder) trailer() error {
 
 	// The Adler-32 follows the last block, at the next byte.
 	if len(d.src)-d.in < 4 {
-		return d.fail(len(d.src), wire.ErrTruncated)
+		return d.fail(len(d.src), located.ErrTruncated)
 	}
 	if binary.BigEndian.Uint32(d.src[d.in:]) != d.sum {
 		return d.fail(d.in, ErrChecksum)

@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // peer is compress/zlib with Zlib's rule for the size: exactly size bytes.
@@ -111,15 +111,15 @@ func TestBad(t *testing.T) {
 		{"RFC 1950 §2.2 window", []byte{0x88, 0x1c}, 1, ErrHeader, 0},
 		{"RFC 1950 §2.2 FCHECK", []byte{0x78, 0x9d}, 1, ErrHeader, 0},
 		{"RFC 1950 §2.2 FDICT", []byte{0x78, 0xbb, 0, 0, 0, 1}, 1, ErrDictionary, 1},
-		{"RFC 1950 §2.2 no header", []byte{0x78}, 1, wire.ErrTruncated, 1},
+		{"RFC 1950 §2.2 no header", []byte{0x78}, 1, located.ErrTruncated, 1},
 		{"RFC 1950 §2.2 ADLER32", fixed().fixed('a', 256).zlib([]byte("b")), 1, ErrChecksum, 5},
-		{"RFC 1950 §2.2 ADLER32 missing", fixed().fixed('a', 256).zlib(nil)[:7], 1, wire.ErrTruncated, 7},
+		{"RFC 1950 §2.2 ADLER32 missing", fixed().fixed('a', 256).zlib(nil)[:7], 1, located.ErrTruncated, 7},
 		{"RFC 1951 §3.2.3 block type", new(bitWriter).block(1, 3).zlib(nil), 1, ErrBlockType, 2},
 		{"RFC 1951 §3.2.3 second block type", new(bitWriter).block(0, 1).fixed('a', 256).block(1, 3).zlib(nil), 1, ErrBlockType, 4},
 		{"RFC 1951 §3.2.4 NLEN", new(bitWriter).block(1, 0).bytes(1, 0, 0xff, 0xff, 'a').zlib([]byte("a")), 1, ErrStored, 3},
 		{"RFC 1951 §3.2.4 too long", new(bitWriter).block(1, 0).bytes(2, 0, 0xfd, 0xff, 'a', 'b').zlib([]byte("ab")), 1, ErrTooLong, 3},
-		{"RFC 1951 §3.2.4 truncated", new(bitWriter).block(1, 0).bytes(9, 0, 0xf6, 0xff, 'a').zlib(nil), 9, wire.ErrTruncated, 12},
-		{"RFC 1951 §3.2.2 end of block missing", fixed().fixed('a').zlib(nil)[:4], 1, wire.ErrTruncated, 4},
+		{"RFC 1951 §3.2.4 truncated", new(bitWriter).block(1, 0).bytes(9, 0, 0xf6, 0xff, 'a').zlib(nil), 9, located.ErrTruncated, 12},
+		{"RFC 1951 §3.2.2 end of block missing", fixed().fixed('a').zlib(nil)[:4], 1, located.ErrTruncated, 4},
 		{"literal too long", fixed().fixed('a', 'b', 256).zlib([]byte("ab")), 1, ErrTooLong, 3},
 		{"match too long", fixed().fixed('a', 257).code(0, 5).fixed(256).zlib([]byte("aaaa")), 3, ErrTooLong, 3},
 		{"too short", fixed().fixed('a', 256).zlib([]byte("a")), 2, ErrTooShort, 5},
@@ -157,7 +157,7 @@ func TestBad(t *testing.T) {
 
 func checkError(t *testing.T, err, want error, offset int) {
 	t.Helper()
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok || !errors.Is(err, want) || e.Offset != offset || e.Section != section {
 		t.Errorf("%v; want %s+%#x: %v", err, section, offset, want)
 	}
@@ -203,7 +203,7 @@ func TestTruncatedEverywhere(t *testing.T) {
 		src := deflate(t, plain, level)
 		dst := make([]byte, len(plain))
 		for n := range src {
-			checkError(t, Zlib(dst, src[:n], nil), wire.ErrTruncated, n)
+			checkError(t, Zlib(dst, src[:n], nil), located.ErrTruncated, n)
 		}
 		for _, size := range []int{0, 1, len(plain) - 300, len(plain) - 1} {
 			if err := Zlib(dst[:size], src, nil); !errors.Is(err, ErrTooLong) {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // slider is a consumer of ZlibSliding that continues in buffers of random sizes, and
@@ -268,7 +268,7 @@ func TestSlidingErrors(t *testing.T) {
 				damaged++
 			}
 			cut := rnd.IntN(len(src))
-			if err := same(fmt.Sprintf("cut at %d", cut), src[:cut], len(plain)); !errors.Is(err, wire.ErrTruncated) {
+			if err := same(fmt.Sprintf("cut at %d", cut), src[:cut], len(plain)); !errors.Is(err, located.ErrTruncated) {
 				t.Errorf("cut at %d: %v", cut, err)
 			}
 		}
@@ -307,7 +307,7 @@ func FuzzSliding(f *testing.F) {
 		size %= 2 << 20
 		dst := make([]byte, size)
 		err := Zlib(dst, src, nil)
-		if e, ok := errors.AsType[*wire.Error](err); ok && errors.Is(err, ErrChecksum) {
+		if e, ok := errors.AsType[*located.Error](err); ok && errors.Is(err, ErrChecksum) {
 			sum := adler32.Checksum(dst)
 			src = append(bytes.Clone(src[:e.Offset]), byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
 			err = Zlib(dst, src, nil)

@@ -1,6 +1,6 @@
 package inflate
 
-import "symkit/internal/wire"
+import "symkit/located"
 
 // slow decodes symbols one by one and checks every bound. It is used near the ends of
 // input and output, and for symbols that fast does not decode. It stops at the end of
@@ -43,7 +43,7 @@ func (d *decoder) literal(e uint64) error {
 	n := uint(e & bitsMask)
 	switch {
 	case n > d.count:
-		return d.fail(len(d.src), wire.ErrTruncated)
+		return d.fail(len(d.src), located.ErrTruncated)
 	case d.out == len(d.dst):
 		return d.fail(d.pos(), ErrTooLong)
 	}
@@ -100,7 +100,7 @@ func (d *decoder) value(e uint64) (int, error) {
 func (d *decoder) check(e uint64) error {
 	switch {
 	case uint(e&bitsMask) > d.count || d.count == 0:
-		return d.fail(len(d.src), wire.ErrTruncated)
+		return d.fail(len(d.src), located.ErrTruncated)
 	case e&entryStop == 0:
 		return nil
 	case e&bitsMask != 0:

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Plain returns the Spec of a small file with sections and segments.
@@ -346,7 +346,7 @@ func (s *Spec) Build() []byte { return s.Layout().Data }
 // WantError fails the test if an error has another sentinel, section or offset.
 func WantError(t *testing.T, err, sentinel error, section string, offset int) {
 	t.Helper()
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok || !errors.Is(err, sentinel) || e.Section != section || e.Offset != offset {
 		t.Errorf("error %v\nwant %s+%#x: %v", err, section, offset, sentinel)
 	}
@@ -379,7 +379,7 @@ func (s *Spec) NoteBytes(name string, kind uint32, desc []byte, align int) []byt
 // WantPlace fails the test if an error has no offset inside a section of the given size.
 func WantPlace(t *testing.T, err error, size int) {
 	t.Helper()
-	if e, ok := errors.AsType[*wire.Error](err); !ok || e.Section == "" || e.Offset < 0 || e.Offset > size {
+	if e, ok := errors.AsType[*located.Error](err); !ok || e.Section == "" || e.Offset < 0 || e.Offset > size {
 		t.Fatalf("error without a place: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // An abbreviation is compiled into a program of ops that reads a DIE's attributes:
@@ -135,7 +136,7 @@ func (d *Data) abbrevs(u *Unit) (*abbrevTable, error) {
 	// Several goroutines may compile one table; any of the results will do.
 	if !d.spend(0) {
 		d.abbrevsOver.Store(true)
-		return nil, &wire.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
+		return nil, &located.Error{Section: ".debug_abbrev", Offset: int(min(u.abbrevOff, uint64(len(d.Abbrev)))), Err: ErrTooMany}
 	}
 	t, err := d.readTable(u, set)
 	if err != nil && t == nil {
@@ -226,7 +227,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		case c.Err() != nil:
 			return nil, c.Err()
 		case !fits:
-			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+			return nil, &located.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
 		case code == 0:
 			t.compiled = set.compiled
 			return t, nil
@@ -239,7 +240,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		t.crossing = t.crossing || set.abbrevs[i].crossing
 		t.typed = t.typed || set.abbrevs[i].typed
 		if !t.add(code, i) {
-			return nil, &wire.Error{Section: ".debug_abbrev", Offset: start,
+			return nil, &located.Error{Section: ".debug_abbrev", Offset: start,
 				Err: fmt.Errorf("abbreviation code %d twice", code)}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Compilers write an abbreviation table for each unit, but nine of ten abbreviations of a
@@ -75,7 +76,7 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		return 0, err
 	}
 	if !d.remember(abbrevMemory + specMemory*int(a.nops)) {
-		return 0, &wire.Error{Section: ".debug_abbrev", Offset: at, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+		return 0, &located.Error{Section: ".debug_abbrev", Offset: at, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
 	}
 	x.addSkips(d, u, &a)
 	x.abbrevs = append(x.abbrevs, a)
@@ -219,7 +220,7 @@ func (x *compiled) compile(u *Unit, c *wire.Cursor, l limits.Limits, a *abbrev) 
 
 		size, known := formSize(u, s.form)
 		if !known {
-			return &wire.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
+			return &located.Error{Section: ".debug_abbrev", Offset: at, Err: fmt.Errorf("%w %#x", ErrForm, s.form)}
 		}
 		a.crossing = a.crossing || isCrossing(s.form)
 		a.typed = a.typed || s.attr == attrType

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // abbrevText writes one abbreviation without children; nums are attributes and
@@ -64,14 +64,14 @@ func TestAbbrevErrors(t *testing.T) {
 		err  error
 		at   int
 	}{
-		{"§7.5.3 table without an end", nil, wire.ErrTruncated, 0},
-		{"§7.5.3 tag cut", []byte{2}, wire.ErrTruncated, 1},
-		{"§7.5.3 children cut", []byte{2, 0x2e}, wire.ErrTruncated, 2},
-		{"§7.5.3 specifications cut", []byte{2, 0x2e, 0}, wire.ErrTruncated, 3},
-		{"§7.5.3 form cut", []byte{2, 0x2e, 0, 3}, wire.ErrTruncated, 4},
-		{"§7.5.3 specifications without an end", abbrevText(2, 0x2e, 3, 8, 0), wire.ErrTruncated, 6},
-		{"§7.5.3 implicit_const cut", abbrevText(2, 0x2e, 3, formImplicitConst), wire.ErrTruncated, 5},
-		{"§7.5.3 code of 65 bits", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0}, wire.ErrOverflow, 0},
+		{"§7.5.3 table without an end", nil, located.ErrTruncated, 0},
+		{"§7.5.3 tag cut", []byte{2}, located.ErrTruncated, 1},
+		{"§7.5.3 children cut", []byte{2, 0x2e}, located.ErrTruncated, 2},
+		{"§7.5.3 specifications cut", []byte{2, 0x2e, 0}, located.ErrTruncated, 3},
+		{"§7.5.3 form cut", []byte{2, 0x2e, 0, 3}, located.ErrTruncated, 4},
+		{"§7.5.3 specifications without an end", abbrevText(2, 0x2e, 3, 8, 0), located.ErrTruncated, 6},
+		{"§7.5.3 implicit_const cut", abbrevText(2, 0x2e, 3, formImplicitConst), located.ErrTruncated, 5},
+		{"§7.5.3 code of 65 bits", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0}, located.ErrOverflow, 0},
 		{"§7.5.3 tag of 17 bits", abbrevText(2, 0x10000, 0, 0), nil, 0},
 		{"§7.5.3 code twice", join(abbrevText(2, 0x2e, 0, 0), abbrevText(2, 0x2e, 0, 0), []byte{0}), nil, 5},
 		{"§7.5.3 the root's code twice", abbrevText(1, 0x2e, 0, 0), nil, 0},

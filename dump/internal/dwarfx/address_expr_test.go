@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // TestLowPC: the forms of DW_AT_low_pc that clang's -minimize-addr-in-v5 writes: an
@@ -60,7 +60,7 @@ func TestLowPC(t *testing.T) {
 
 // errOffset returns the offset of a located error.
 func errOffset(err error) int {
-	e, ok := err.(*wire.Error)
+	e, ok := err.(*located.Error)
 	if !ok {
 		panic(fmt.Sprintf("not located: %v", err))
 	}

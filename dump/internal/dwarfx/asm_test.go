@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // enc is how a unit is encoded.
@@ -557,9 +557,9 @@ func (a *asm) scan(t testing.TB) (*Data, []Scan) {
 // for an error without one.
 func checkErr(t testing.TB, err, sentinel error, section string, offset int) {
 	t.Helper()
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok {
-		t.Fatalf("error %v, want a *wire.Error of %s+%#x: %v", err, section, offset, sentinel)
+		t.Fatalf("error %v, want a *located.Error of %s+%#x: %v", err, section, offset, sentinel)
 	}
 	if sentinel != nil && !errors.Is(err, sentinel) {
 		t.Errorf("error %v, want %v", err, sentinel)

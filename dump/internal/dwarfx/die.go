@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Attributes are read by two functions: by scanner.attrs, with compiled programs, into the
@@ -161,6 +162,6 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, s *slots) error 
 
 // noDIE returns the error for a reference that leads into no unit.
 func (d *Data) noDIE(ref Ref) error {
-	return &wire.Error{Section: d.name, Offset: int(min(uint64(ref), d.size)),
+	return &located.Error{Section: d.name, Offset: int(min(uint64(ref), d.size)),
 		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
 }

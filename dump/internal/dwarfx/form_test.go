@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 type formValue struct {
@@ -120,9 +120,9 @@ func TestIndirectErrors(t *testing.T) {
 		{"unknown", []byte{0x2d, 0, 0}, ErrForm, at + 1},
 		{"form 0", []byte{0, 0, 0}, ErrForm, at + 1},
 		{"of 17 bits", []byte{0x88, 0x80, 0x04}, ErrForm, at + 3},
-		{"cut", []byte{0x80, 0x80, 0x80}, wire.ErrTruncated, at + 3},
-		{"without an end", []byte{formIndirect, formIndirect, formIndirect}, wire.ErrTruncated, at + 3},
-		{"then cut", []byte{formIndirect, formData4, 0}, wire.ErrTruncated, at + 2},
+		{"cut", []byte{0x80, 0x80, 0x80}, located.ErrTruncated, at + 3},
+		{"without an end", []byte{formIndirect, formIndirect, formIndirect}, located.ErrTruncated, at + 3},
+		{"then cut", []byte{formIndirect, formData4, 0}, located.ErrTruncated, at + 2},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 §7.5.6 "+tt.name, func(t *testing.T) {
@@ -155,11 +155,11 @@ func TestValuesCut(t *testing.T) {
 					cut.End, cut.bytes = end, u.bytes[:end-u.Off]
 					var s Scan
 					err := d.ScanUnit(&cut, true, &s)
-					want := wire.ErrTruncated
+					want := located.ErrTruncated
 					if f.form == "string" {
-						want = wire.ErrUnterminated
+						want = located.ErrUnterminated
 					}
-					e, _ := err.(*wire.Error)
+					e, _ := err.(*located.Error)
 					if e == nil || e.Err != want || e.Section != ".debug_info" || uint64(e.Offset) < start || uint64(e.Offset) > end {
 						t.Errorf("cut at %#x: error %v", end, err)
 					}
@@ -209,16 +209,16 @@ func TestString(t *testing.T) {
 		section string
 		at      int
 	}{
-		{makeStr(secStr, 5), wire.ErrUnterminated, ".debug_str", 5},
-		{makeStr(secInfo, 0x102), wire.ErrUnterminated, ".debug_info", 0x102},
-		{makeStr(secInfo, 0x103), wire.ErrOffset, ".debug_info", 0x103},
-		{makeStr(secInfo, 0xff), wire.ErrOffset, ".debug_info", 0x103}, // of the unit before
-		{makeStr(secInfo, 0), wire.ErrOffset, ".debug_info", 0x103},
-		{makeStr(secUnit, 2), wire.ErrOffset, ".debug_info", 2},
-		{makeStr(secStr, 6), wire.ErrOffset, ".debug_str", 6},
-		{makeStr(secLineStr, 1<<40), wire.ErrOffset, ".debug_line_str", 2},
-		{makeStr(secStr, ^uint64(0)), wire.ErrOffset, ".debug_str", 6},
-		{makeStr(secStr, 1<<60|1), wire.ErrOffset, ".debug_str", 6},
+		{makeStr(secStr, 5), located.ErrUnterminated, ".debug_str", 5},
+		{makeStr(secInfo, 0x102), located.ErrUnterminated, ".debug_info", 0x102},
+		{makeStr(secInfo, 0x103), located.ErrOffset, ".debug_info", 0x103},
+		{makeStr(secInfo, 0xff), located.ErrOffset, ".debug_info", 0x103}, // of the unit before
+		{makeStr(secInfo, 0), located.ErrOffset, ".debug_info", 0x103},
+		{makeStr(secUnit, 2), located.ErrOffset, ".debug_info", 2},
+		{makeStr(secStr, 6), located.ErrOffset, ".debug_str", 6},
+		{makeStr(secLineStr, 1<<40), located.ErrOffset, ".debug_line_str", 2},
+		{makeStr(secStr, ^uint64(0)), located.ErrOffset, ".debug_str", 6},
+		{makeStr(secStr, 1<<60|1), located.ErrOffset, ".debug_str", 6},
 	}
 	for _, tt := range bad {
 		_, err := u.String(tt.s)

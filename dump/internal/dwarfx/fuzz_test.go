@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // frameSections packs sections into one fuzz input: flags, then every section after
@@ -54,13 +55,13 @@ func unframe(data []byte) (s Sections) {
 // fuzzCode is where code lies for the fuzz targets.
 var fuzzCode = CodeMap{{Lo: 0, Hi: 0x100}, {Lo: 0x1000, Hi: 0x8000}, {Lo: 0x10000000, Hi: 0x20000000}}
 
-// located checks that err has a section and an offset within that section.
-func located(t *testing.T, s Sections, err error) {
+// hasPlace checks that err has a section and an offset within that section.
+func hasPlace(t *testing.T, s Sections, err error) {
 	t.Helper()
 	if err == nil {
 		return
 	}
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok {
 		t.Fatalf("error without a place: %v", err)
 	}
@@ -122,7 +123,7 @@ func FuzzScan(f *testing.F) {
 		s := unframe(data)
 		d, errs := Open(s, fuzzCode)
 		for _, err := range errs {
-			located(t, s, err)
+			hasPlace(t, s, err)
 		}
 		if len(d.Units)+len(errs) > len(data) {
 			t.Fatalf("%d units and %d errors of %d bytes", len(d.Units), len(errs), len(data))
@@ -135,12 +136,12 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("unit %+v after %#x", u, end)
 			}
 			end = u.End
-			located(t, s, d.ScanUnit(u, true, &scan))
+			hasPlace(t, s, d.ScanUnit(u, true, &scan))
 			if err := checkScan(d, u, &scan); err != nil {
 				t.Fatal(err)
 			}
 
-			located(t, s, d.ScanUnit(u, false, &scan))
+			hasPlace(t, s, d.ScanUnit(u, false, &scan))
 			if len(scan.Inlines) > 0 {
 				t.Fatalf("inlined calls that were not requested")
 			}
@@ -201,7 +202,7 @@ func FuzzAbbrev(f *testing.F) {
 		d := New(Sections{Abbrev: data}, 0, nil)
 		d.abbrevBytes = 1 << 30
 		table, err := d.abbrevs(u)
-		located(t, d.Sections, err)
+		hasPlace(t, d.Sections, err)
 		if err != nil {
 			return
 		}
@@ -271,7 +272,7 @@ func FuzzRanges(f *testing.F) {
 		d := &Data{Sections: s, code: fuzzCode}
 		budget := d.maxEntries(u)
 		got, err := d.appendRanges(nil, u, value{form: formSecOffset}, &budget)
-		located(t, s, err)
+		hasPlace(t, s, err)
 		if len(got) > len(list) {
 			t.Fatalf("%d ranges of %d bytes", len(got), len(list))
 		}
@@ -309,7 +310,7 @@ func FuzzLines(f *testing.F) {
 		}
 		var table LineTable
 		err := d.ReadLines(u, &table)
-		located(t, s, err)
+		hasPlace(t, s, err)
 		if err := checkRows(table.Rows); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +347,7 @@ func FuzzNames(f *testing.F) {
 			for off := u.first; off < u.End; off += step {
 				targets = append(targets, Ref(off))
 				n, err := nameOf(d, Ref(off))
-				located(t, s, err)
+				hasPlace(t, s, err)
 				if err == nil && n.Decl != 0 && n.Unit == nil {
 					t.Fatalf("no unit: %+v", n)
 				}
@@ -357,7 +358,7 @@ func FuzzNames(f *testing.F) {
 			var scan Scan
 			_ = d.ScanUnit(u, false, &scan) // what damage leaves of it
 			last := -1
-			located(t, s, d.Parents(u, targets, Tops(scan.Funcs), func(i int, parents []Ref) {
+			hasPlace(t, s, d.Parents(u, targets, Tops(scan.Funcs), func(i int, parents []Ref) {
 				if i <= last {
 					t.Fatalf("target %d after %d", i, last)
 				}
@@ -384,7 +385,7 @@ func FuzzPackage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, big bool, index []byte) {
 		p, err := OpenPackage(Sections{BigEndian: big, Info: []byte("info")}, index, index)
 		if err != nil {
-			e, ok := errors.AsType[*wire.Error](err)
+			e, ok := errors.AsType[*located.Error](err)
 			if !ok || e.Offset < 0 || e.Offset > len(index) {
 				t.Fatalf("error without a place: %v", err)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // TestLineFiles, DWARF 5 §6.2.4: directories and files in every encoding, with
@@ -93,29 +93,29 @@ func TestLineHeaderErrors(t *testing.T) {
 		err    error
 		at     int
 	}{
-		{"§7.4 reserved length", le5, set(0, 0xf0, 0xff, 0xff, 0xff), wire.ErrReserved, 0},
-		{"§7.4 length cut", le5, func(b []byte) []byte { return b[:2] }, wire.ErrTruncated, 0},
-		{"§7.4 longer than the section", le5, set(0, 0xff), wire.ErrTruncated, 4},
-		{"§6.2.4 length 0", le5, set(0, 0), wire.ErrTruncated, 4},
+		{"§7.4 reserved length", le5, set(0, 0xf0, 0xff, 0xff, 0xff), located.ErrReserved, 0},
+		{"§7.4 length cut", le5, func(b []byte) []byte { return b[:2] }, located.ErrTruncated, 0},
+		{"§7.4 longer than the section", le5, set(0, 0xff), located.ErrTruncated, 4},
+		{"§6.2.4 length 0", le5, set(0, 0), located.ErrTruncated, 4},
 		{"§6.2.4 version 1", le5, set(4, 1), ErrVersion, 0},
 		{"§6.2.4 version 7", le5, set(4, 7), ErrVersion, 0},
 		{"§6.2.4 address size 3", le5, set(6, 3), ErrAddrSize, 0},
 		{"§6.2.4 address size 0", le5, set(6, 0), ErrAddrSize, 0},
 		{"§6.2.4 header_length beyond the table", le5, set(8, 0xff), ErrLineHeader, 0},
 		{"§6.2.4 header_length beyond the table, DWARF 4", le4, set(6, 0xff), ErrLineHeader, 0},
-		{"§6.2.4 opcode lengths cut", le5, func(b []byte) []byte { b[8] = 6; return cut(header5 + 6 + 3)(b) }, wire.ErrTruncated, header5 + 6},
-		{"§6.2.4.1 directory without an end", le5, func(b []byte) []byte { b[8] = 0; return cut(tables5 + 5)(b) }, wire.ErrUnterminated, tables5 + 4},
-		{"§6.2.4.1 files cut", le5, func(b []byte) []byte { b[8] = 0; return cut(tables5 + 6)(b) }, wire.ErrTruncated, tables5 + 6},
+		{"§6.2.4 opcode lengths cut", le5, func(b []byte) []byte { b[8] = 6; return cut(header5 + 6 + 3)(b) }, located.ErrTruncated, header5 + 6},
+		{"§6.2.4.1 directory without an end", le5, func(b []byte) []byte { b[8] = 0; return cut(tables5 + 5)(b) }, located.ErrUnterminated, tables5 + 4},
+		{"§6.2.4.1 files cut", le5, func(b []byte) []byte { b[8] = 0; return cut(tables5 + 6)(b) }, located.ErrTruncated, tables5 + 6},
 		{"§6.2.4.1 more entries than bytes", le5, set(tables5+3, 0x7f), ErrLineHeader, tables5 + 4},
 		{"§6.2.4.1 entries without columns", le5, set(tables5, 0, 1, 0, 0), ErrLineHeader, tables5 + 2},
 		{"§6.2.4.1 unknown form", le5, set(tables5+2, 0x3f), ErrForm, tables5 + 4},
 		{"§6.2.4.1 implicit_const", le5, set(tables5+2, formImplicitConst), nil, tables5 + 4},
-		{"§6.2.4.1 string outside of .debug_str", le5, set(tables5+2, formStrp), wire.ErrOffset, tables5 + 4},
-		{"§6.2.4.1 string outside of .debug_line_str", le5, set(tables5+2, formLineStrp), wire.ErrOffset, tables5 + 4},
-		{"DWARF 4 §6.2.4 directory without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 1)(b) }, wire.ErrUnterminated, header4 + fixed},
-		{"DWARF 4 §6.2.4 directories without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 2)(b) }, wire.ErrUnterminated, header4 + fixed + 2},
-		{"DWARF 4 §6.2.4 file cut", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 6)(b) }, wire.ErrTruncated, header4 + fixed + 6},
-		{"DWARF 4 §6.2.4 files without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 8)(b) }, wire.ErrUnterminated, header4 + fixed + 8},
+		{"§6.2.4.1 string outside of .debug_str", le5, set(tables5+2, formStrp), located.ErrOffset, tables5 + 4},
+		{"§6.2.4.1 string outside of .debug_line_str", le5, set(tables5+2, formLineStrp), located.ErrOffset, tables5 + 4},
+		{"DWARF 4 §6.2.4 directory without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 1)(b) }, located.ErrUnterminated, header4 + fixed},
+		{"DWARF 4 §6.2.4 directories without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 2)(b) }, located.ErrUnterminated, header4 + fixed + 2},
+		{"DWARF 4 §6.2.4 file cut", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 6)(b) }, located.ErrTruncated, header4 + fixed + 6},
+		{"DWARF 4 §6.2.4 files without an end", le4, func(b []byte) []byte { b[6] = 0; return cut(header4 + fixed + 8)(b) }, located.ErrUnterminated, header4 + fixed + 8},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestLineHeaderErrors(t *testing.T) {
 		a.sec.Line = make([]byte, 8)
 		d := a.open(t)
 		var table LineTable
-		checkErr(t, d.ReadLines(d.Units[0], &table), wire.ErrOffset, ".debug_line", 0)
+		checkErr(t, d.ReadLines(d.Units[0], &table), located.ErrOffset, ".debug_line", 0)
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // lines runs the program of p where code lies from 0x1000 on.
@@ -222,19 +222,19 @@ func TestLineErrors(t *testing.T) {
 		at         int // from the end of the good part
 	}{
 		{"§6.2.5.1 special opcode with a line_range of 0", "special 20", -1, ErrLineOp, 0},
-		{"§6.2.5.2 operand cut", "bytes 2", 0, wire.ErrTruncated, 1},
-		{"§6.2.5.2 operand of 65 bits", "bytes 2 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0x7f", 0, wire.ErrOverflow, 1},
-		{"§6.2.5.2 signed operand of 65 bits", "bytes 3 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0x10", 0, wire.ErrOverflow, 1},
-		{"§6.2.5.2 fixed_advance_pc cut", "bytes 9 1", 0, wire.ErrTruncated, 1},
-		{"§6.2.5.2 set_column cut", "bytes 5 0x80 0x80", 0, wire.ErrTruncated, 3},
-		{"§6.2.5.3 length cut", "bytes 0", 0, wire.ErrTruncated, 1},
-		{"§6.2.5.3 length 0", "bytes 0 0 1", 0, wire.ErrTruncated, 2},
-		{"§6.2.5.3 longer than the program", "bytes 0 9 1 1", 0, wire.ErrTruncated, 2},
+		{"§6.2.5.2 operand cut", "bytes 2", 0, located.ErrTruncated, 1},
+		{"§6.2.5.2 operand of 65 bits", "bytes 2 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0x7f", 0, located.ErrOverflow, 1},
+		{"§6.2.5.2 signed operand of 65 bits", "bytes 3 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0xff 0x10", 0, located.ErrOverflow, 1},
+		{"§6.2.5.2 fixed_advance_pc cut", "bytes 9 1", 0, located.ErrTruncated, 1},
+		{"§6.2.5.2 set_column cut", "bytes 5 0x80 0x80", 0, located.ErrTruncated, 3},
+		{"§6.2.5.3 length cut", "bytes 0", 0, located.ErrTruncated, 1},
+		{"§6.2.5.3 length 0", "bytes 0 0 1", 0, located.ErrTruncated, 2},
+		{"§6.2.5.3 longer than the program", "bytes 0 9 1 1", 0, located.ErrTruncated, 2},
 		{"§6.2.5.3 set_address without an address", "extended 2", 0, ErrAddrSize, 3},
 		{"§6.2.5.3 set_address of 3 bytes", "set_address_sized 3 5", 0, ErrAddrSize, 3},
 		{"§6.2.5.3 set_address of 9 bytes", "extended 2 0 0 0 0 0 0 0 0 0", 0, ErrAddrSize, 3},
-		{"§6.2.5.3 define_file without an end", "extended 3 97", 0, wire.ErrUnterminated, 3},
-		{"§6.2.5.3 define_file cut", "extended 3 97 0 1", 0, wire.ErrTruncated, 6},
+		{"§6.2.5.3 define_file without an end", "extended 3 97", 0, located.ErrUnterminated, 3},
+		{"§6.2.5.3 define_file cut", "extended 3 97 0 1", 0, located.ErrTruncated, 6},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // TestNameOf, DWARF 5 §2.13 and §3.3.8: chains of origins.
@@ -99,7 +99,7 @@ unit
 		{Ref(a.labels["@header"]), ErrReference, ".debug_info", 5},
 		{Ref(a.labels["@outside"]), ErrReference, ".debug_info", int(d.size)},
 		{Ref(a.labels["@inside"]), ErrAbbrev, ".debug_info", int(a.labels["@inside"]) + 1},
-		{Ref(a.labels["@strp"]), wire.ErrOffset, ".debug_str", 0},
+		{Ref(a.labels["@strp"]), located.ErrOffset, ".debug_str", 0},
 		{0, ErrReference, ".debug_info", 0},
 		{Ref(d.size), ErrReference, ".debug_info", int(d.size)},
 		{^Ref(0) &^ refAlt, ErrReference, ".debug_info", int(d.size)},
@@ -224,7 +224,7 @@ func TestParentsErrors(t *testing.T) {
 	checkErr(t, d.Parents(u, []Ref{Ref(a.labels["@last"])}, nil, none), ErrAbbrev, ".debug_info", int(a.labels["@bad"]))
 	cut := *u
 	cut.End, cut.bytes = a.labels["@bad"], u.bytes[:a.labels["@bad"]-u.Off]
-	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, nil, none), wire.ErrTruncated, ".debug_info", int(cut.End))
+	checkErr(t, d.Parents(&cut, []Ref{Ref(a.labels["@last"])}, nil, none), located.ErrTruncated, ".debug_info", int(cut.End))
 }
 
 // TestAlt, DWARF 5 §7.3.6 (dwz): names and origins in the supplementary file.
@@ -281,7 +281,7 @@ unit
 		if d.Forget(); err != nil || string(name.Name) != "f" {
 			t.Errorf("%s: %q, %v", form, name.Name, err)
 		}
-		if _, err := nameOf(d, Ref(a.labels["@x"])); !errors.Is(err, wire.ErrOffset) && !errors.Is(err, wire.ErrTruncated) {
+		if _, err := nameOf(d, Ref(a.labels["@x"])); !errors.Is(err, located.ErrOffset) && !errors.Is(err, located.ErrTruncated) {
 			t.Errorf("%s: forgotten: %v", form, err)
 		}
 		if err := d.ScanUnit(d.Units[0], true, new(Scan)); err == nil {

@@ -3,7 +3,7 @@ package dwarfx
 import (
 	"fmt"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Ranges come as pairs of attributes, as lists of .debug_ranges (DWARF 2 to 4), or as
@@ -32,8 +32,8 @@ func (d *Data) appendRanges(dst []Range, u *Unit, v value, budget *int) ([]Range
 	case v.form == formRnglistx:
 		off, ok := d.indexed(d.RngLists, u.rngListsBase, v.v, u.offsetSize())
 		if !ok {
-			return dst, &wire.Error{Section: ".debug_rnglists", Offset: int(min(u.rngListsBase, uint64(len(d.RngLists)))),
-				Err: fmt.Errorf("range list %d: %w", v.v, wire.ErrOffset)}
+			return dst, &located.Error{Section: ".debug_rnglists", Offset: int(min(u.rngListsBase, uint64(len(d.RngLists)))),
+				Err: fmt.Errorf("range list %d: %w", v.v, located.ErrOffset)}
 		}
 		return d.appendRngList(dst, u, u.rngListsBase+off, budget)
 	}
@@ -95,7 +95,7 @@ func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]R
 		at, i := c.Pos(), c.ULEB()
 		a, ok := d.indexed(d.Addr, u.addrBase, i, uint64(size))
 		if !ok {
-			c.Fail(at, fmt.Errorf(".debug_addr entry %d: %w", i, wire.ErrOffset))
+			c.Fail(at, fmt.Errorf(".debug_addr entry %d: %w", i, located.ErrOffset))
 		}
 		return a
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // rleKinds are the kinds of range list entries (DWARF 5 §7.25) with their
@@ -149,18 +149,18 @@ func TestRngListErrors(t *testing.T) {
 		at         int
 		n          int // ranges before it
 	}{
-		{"no entry", "", wire.ErrTruncated, 0, 0},
-		{"no end", "start_length 0x1000 1", wire.ErrTruncated, 10, 1},
-		{"address cut", "start_end 0x1000 0x1001\nstart_end 0x1000", wire.ErrTruncated, 26, 1},
-		{"length cut", "start_length 0x1000", wire.ErrTruncated, 9, 0},
-		{"base cut", "base_address", wire.ErrTruncated, 1, 0},
-		{"pair cut", "offset_pair 1", wire.ErrTruncated, 2, 0},
-		{"index cut", "startx_length", wire.ErrTruncated, 1, 0},
+		{"no entry", "", located.ErrTruncated, 0, 0},
+		{"no end", "start_length 0x1000 1", located.ErrTruncated, 10, 1},
+		{"address cut", "start_end 0x1000 0x1001\nstart_end 0x1000", located.ErrTruncated, 26, 1},
+		{"length cut", "start_length 0x1000", located.ErrTruncated, 9, 0},
+		{"base cut", "base_address", located.ErrTruncated, 1, 0},
+		{"pair cut", "offset_pair 1", located.ErrTruncated, 2, 0},
+		{"index cut", "startx_length", located.ErrTruncated, 1, 0},
 		{"unknown kind", "start_length 0x1000 1\nunknown", ErrRangeKind, 10, 1},
-		{"base_addressx outside", "base_addressx 2\nend", wire.ErrOffset, 1, 0},
-		{"startx_endx start outside", "startx_endx 2 0\nend", wire.ErrOffset, 1, 0},
-		{"startx_endx end outside", "startx_endx 0 300\nend", wire.ErrOffset, 2, 0},
-		{"startx_length outside", "startx_length 0xffffffffffffffff 1\nend", wire.ErrOffset, 1, 0},
+		{"base_addressx outside", "base_addressx 2\nend", located.ErrOffset, 1, 0},
+		{"startx_endx start outside", "startx_endx 2 0\nend", located.ErrOffset, 1, 0},
+		{"startx_endx end outside", "startx_endx 0 300\nend", located.ErrOffset, 2, 0},
+		{"startx_length outside", "startx_length 0xffffffffffffffff 1\nend", located.ErrOffset, 1, 0},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 §7.25 "+tt.name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestRngListErrors(t *testing.T) {
 				at = 0
 			}
 			var s Scan
-			checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", at)
+			checkErr(t, d.ScanUnit(d.Units[0], true, &s), located.ErrOffset, ".debug_rnglists", at)
 		})
 	}
 }
@@ -238,9 +238,9 @@ func TestRanges(t *testing.T) {
 		err  error
 		at   int
 	}{
-		{"nothing", nil, wire.ErrTruncated, 1},
-		{"cut", le4.pairs(0, 0)[:15], wire.ErrTruncated, 9},
-		{"no end", le4.pairs(0x1000, 0x1001), wire.ErrTruncated, 17},
+		{"nothing", nil, located.ErrTruncated, 1},
+		{"cut", le4.pairs(0, 0)[:15], located.ErrTruncated, 9},
+		{"no end", le4.pairs(0x1000, 0x1001), located.ErrTruncated, 17},
 	}
 	for _, tt := range errs {
 		t.Run("DWARF 4 §2.17.3 "+tt.name, func(t *testing.T) {
@@ -256,6 +256,6 @@ func TestRanges(t *testing.T) {
 		a.sec.Ranges = []byte{9}
 		d := a.units("unit\n CompileUnit\n  Subprogram Ranges:sec_offset=2\n").open(t)
 		var s Scan
-		checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_ranges", 0)
+		checkErr(t, d.ScanUnit(d.Units[0], true, &s), located.ErrOffset, ".debug_ranges", 0)
 	})
 }

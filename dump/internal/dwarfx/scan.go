@@ -8,6 +8,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // The scan walks a unit's tree of DIEs once and collects its functions and inlined
@@ -425,7 +426,7 @@ func (x *scanner) pair(low, high value) {
 		hi, isAddress = lo+high.v, true
 	}
 	if !ok || !isAddress {
-		x.note(&wire.Error{Section: x.d.name, Offset: x.c.Pos(), Err: ErrPC})
+		x.note(&located.Error{Section: x.d.name, Offset: x.c.Pos(), Err: ErrPC})
 		return
 	}
 	x.s.Ranges = x.d.appendRange(x.s.Ranges, lo, hi)

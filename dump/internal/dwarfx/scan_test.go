@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // render writes what a scan found, one function or call a line, with its
@@ -335,25 +335,25 @@ unit
 			at := int(a.labels["@g"])
 			copy(a.info[at:], "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f")
 			return at
-		}, wire.ErrOverflow, 1},
+		}, located.ErrOverflow, 1},
 		{"§2.3 children without an end", func(a *asm) int {
 			at := int(a.labels["@g"]) + 1 + 2 + 8 + 1
 			a.info = slices.Delete(a.info, at, at+1)
 			a.info[0]--
 			return at
-		}, wire.ErrTruncated, 2},
+		}, located.ErrTruncated, 2},
 		{"§2.3 skipped children without an end", func(a *asm) int {
 			at := int(a.labels["@v"])
 			a.info = a.info[:at+3]
 			a.info[0] = byte(len(a.info) - 4)
 			return at + 3
-		}, wire.ErrTruncated, 1},
+		}, located.ErrTruncated, 1},
 		{"§7.5.5 value cut", func(a *asm) int {
 			at := int(a.labels["@g"]) + 3
 			a.info = a.info[:at+7]
 			a.info[0] = byte(len(a.info) - 4)
 			return at
-		}, wire.ErrTruncated, 1},
+		}, located.ErrTruncated, 1},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
@@ -373,7 +373,7 @@ unit
 			"  Subprogram Ranges:rnglistx=5\n  Subprogram Lowpc:addr=0x1000 Highpc:data1=1\n")
 		d := a.open(t)
 		var s Scan
-		checkErr(t, d.ScanUnit(d.Units[0], true, &s), wire.ErrOffset, ".debug_rnglists", 0)
+		checkErr(t, d.ScanUnit(d.Units[0], true, &s), located.ErrOffset, ".debug_rnglists", 0)
 		if len(s.Funcs) != 1 {
 			t.Errorf("functions %+v", s.Funcs)
 		}

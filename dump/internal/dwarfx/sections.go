@@ -6,6 +6,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Most strings that DIEs refer to are never read. So the package represents a string as a
@@ -92,15 +93,15 @@ func (u *Unit) String(s Str) ([]byte, error) {
 	}
 
 	if off-base >= uint64(len(data)) {
-		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(base) + len(data),
-			Err: fmt.Errorf("string at %#x: %w", off, wire.ErrOffset)}
+		return nil, &located.Error{Section: sectionNames[sec], Offset: int(base) + len(data),
+			Err: fmt.Errorf("string at %#x: %w", off, located.ErrOffset)}
 	}
 
 	// The bytes of a unit can be dropped, so that a string among them is copied.
 	data = data[off-base:]
 	n := bytes.IndexByte(data, 0)
 	if n < 0 {
-		return nil, &wire.Error{Section: sectionNames[sec], Offset: int(off), Err: wire.ErrUnterminated}
+		return nil, &located.Error{Section: sectionNames[sec], Offset: int(off), Err: located.ErrUnterminated}
 	}
 	if sec == secInfo {
 		return bytes.Clone(data[:n]), nil

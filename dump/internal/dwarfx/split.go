@@ -9,6 +9,7 @@ import (
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Split DWARF (DWARF 5 §7.3.2) moves the DIEs of a unit to a .dwo file, or to a .dwp file,
@@ -41,7 +42,7 @@ func (d *Data) OpenSplit(u *Unit, s Sections) (*Unit, []error) {
 		}
 		return x, errs
 	}
-	return nil, append(errs, &wire.Error{Section: ".debug_info.dwo", Offset: 0,
+	return nil, append(errs, &located.Error{Section: ".debug_info.dwo", Offset: 0,
 		Err: fmt.Errorf("%w than %#x", ErrSplitID, u.dwoID)})
 }
 

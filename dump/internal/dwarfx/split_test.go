@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 const splitID = "0x1122334455667788" // what the assembler writes
@@ -82,11 +82,11 @@ func TestTypeUnitErrors(t *testing.T) {
 		err   error
 		at    int
 	}{
-		{"length cut", []byte{1}, wire.ErrTruncated, 0},
+		{"length cut", []byte{1}, located.ErrTruncated, 0},
 		{"version", l(le4.buf().uint(2, 1)), ErrVersion, 0},
 		{"address size", l(le4.buf().uint(2, 4).uint(4, 0).bytes(3).uint(8, 0).uint(4, 0)), ErrAddrSize, 0},
-		{"too short for the signature", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(4, 0)), wire.ErrTruncated, 11},
-		{"no root", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(8, 0).uint(4, 0)), wire.ErrTruncated, 23},
+		{"too short for the signature", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(4, 0)), located.ErrTruncated, 11},
+		{"no root", l(le4.buf().uint(2, 4).uint(4, 0).bytes(8).uint(8, 0).uint(4, 0)), located.ErrTruncated, 23},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 4 §7.5.1.2 "+tt.name, func(t *testing.T) {
@@ -302,18 +302,18 @@ func TestPackageErrors(t *testing.T) {
 		err   error
 		at    int
 	}{
-		{"empty", nil, wire.ErrTruncated, 0},
+		{"empty", nil, located.ErrTruncated, 0},
 		{"version 1", header(1, 0, 0, 0), ErrVersion, 0},
 		{"version 7", header(7, 0, 0, 0), ErrVersion, 0},
-		{"header cut", good[:15], wire.ErrTruncated, 12},
-		{"ids cut", good[:23], wire.ErrTruncated, 16},
-		{"rows cut", good[:27], wire.ErrTruncated, 24},
-		{"columns cut", good[:35], wire.ErrTruncated, 28},
-		{"offsets cut", good[:43], wire.ErrTruncated, 36},
-		{"sizes cut", good[:51], wire.ErrTruncated, 44},
-		{"most slots", header(5, 1, 1, 0xffffffff), wire.ErrTruncated, 16},
-		{"most columns", header(5, 0xffffffff, 1, 0), wire.ErrTruncated, 16},
-		{"most of all", header(5, 0xffffffff, 0xffffffff, 0xffffffff), wire.ErrTruncated, 16},
+		{"header cut", good[:15], located.ErrTruncated, 12},
+		{"ids cut", good[:23], located.ErrTruncated, 16},
+		{"rows cut", good[:27], located.ErrTruncated, 24},
+		{"columns cut", good[:35], located.ErrTruncated, 28},
+		{"offsets cut", good[:43], located.ErrTruncated, 36},
+		{"sizes cut", good[:51], located.ErrTruncated, 44},
+		{"most slots", header(5, 1, 1, 0xffffffff), located.ErrTruncated, 16},
+		{"most columns", header(5, 0xffffffff, 1, 0), located.ErrTruncated, 16},
+		{"most of all", header(5, 0xffffffff, 0xffffffff, 0xffffffff), located.ErrTruncated, 16},
 		{"units without columns", header(5, 0, 0x10000, 0), ErrTooMany, 4},
 	}
 	for _, tt := range tests {

@@ -13,6 +13,7 @@ import (
 	"symkit/internal/bounds"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Open, or ReadUnits for a .debug_info that is inflated segment by segment, reads unit
@@ -100,7 +101,7 @@ func (u *Unit) Data() *Data { return u.data }
 
 // Located returns an error whose place is the header of u.
 func (u *Unit) Located(err error) error {
-	return &wire.Error{Section: u.data.name, Offset: int(u.Off), Err: err}
+	return &located.Error{Section: u.data.name, Offset: int(u.Off), Err: err}
 }
 
 // IsType reports whether u is a type unit, which describes no code.
@@ -281,7 +282,7 @@ func (d *Data) Cut() error {
 		at = d.Units[end].Off
 		d.Units = d.Units[:end]
 	}
-	return &wire.Error{Section: d.name, Offset: int(at), Err: err}
+	return &located.Error{Section: d.name, Offset: int(at), Err: err}
 }
 
 // maxBad is the number of units side by side that are damaged after which the rest of the section
@@ -316,7 +317,7 @@ func Whole(data []byte, bigEndian bool) (end int, next uint64) {
 // wholeUnit reports whether all bytes of the unit at c are there.
 func wholeUnit(c wire.Cursor) bool {
 	n, _ := c.InitialLength()
-	return n <= uint64(c.Len()) && !errors.Is(c.Err(), wire.ErrTruncated)
+	return n <= uint64(c.Len()) && !errors.Is(c.Err(), located.ErrTruncated)
 }
 
 // maxInitialLength is the size of the longer form of an initial length.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // TestUnitHeaders, DWARF 5 §7.5.1.1: every kind of unit in every encoding, each
@@ -57,14 +57,14 @@ func TestUnitHeaderErrors(t *testing.T) {
 		at     int
 		goesOn bool
 	}{
-		{"§7.2.2 reserved length", []byte{0xf0, 0xff, 0xff, 0xff}, wire.ErrReserved, 0, false},
-		{"§7.2.2 largest reserved length", []byte{0xfe, 0xff, 0xff, 0xff}, wire.ErrReserved, 0, false},
-		{"§7.4 length cut", []byte{1, 0, 0}, wire.ErrTruncated, 0, false},
-		{"§7.4 64-bit length cut", []byte{0xff, 0xff, 0xff, 0xff, 1, 0, 0}, wire.ErrTruncated, 4, false},
-		{"§7.4 longer than the section", []byte{9, 0, 0, 0, 5, 0, 1, 8}, wire.ErrTruncated, 4, false},
-		{"§7.4 longest length", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, wire.ErrTruncated, 12, false},
-		{"§7.4 length 0", l(le5.buf()), wire.ErrTruncated, 4, true},
-		{"§7.5.1.1 too short for the version", l(le5.buf().bytes(5)), wire.ErrTruncated, 4, true},
+		{"§7.2.2 reserved length", []byte{0xf0, 0xff, 0xff, 0xff}, located.ErrReserved, 0, false},
+		{"§7.2.2 largest reserved length", []byte{0xfe, 0xff, 0xff, 0xff}, located.ErrReserved, 0, false},
+		{"§7.4 length cut", []byte{1, 0, 0}, located.ErrTruncated, 0, false},
+		{"§7.4 64-bit length cut", []byte{0xff, 0xff, 0xff, 0xff, 1, 0, 0}, located.ErrTruncated, 4, false},
+		{"§7.4 longer than the section", []byte{9, 0, 0, 0, 5, 0, 1, 8}, located.ErrTruncated, 4, false},
+		{"§7.4 longest length", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, located.ErrTruncated, 12, false},
+		{"§7.4 length 0", l(le5.buf()), located.ErrTruncated, 4, true},
+		{"§7.5.1.1 too short for the version", l(le5.buf().bytes(5)), located.ErrTruncated, 4, true},
 		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 1", l(le5.buf().uint(2, 1)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 7", l(le5.buf().uint(2, 7)), ErrVersion, 0, true},
@@ -76,13 +76,13 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.5.1.1 address size 3", l(v5(1, 3)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 255", l(v5(1, 255)), ErrAddrSize, 0, true},
 		{"§7.5.1.1 address size 0, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0).bytes(0)), ErrAddrSize, 0, true},
-		{"§7.5.1.1 too short for the type", l(le5.buf().uint(2, 5)), wire.ErrTruncated, 6, true},
-		{"§7.5.1.1 too short for the offset", l(le5.buf().uint(2, 5).bytes(1, 8, 0)), wire.ErrTruncated, 8, true},
-		{"§7.5.1.1 too short for the address size, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0)), wire.ErrTruncated, 10, true},
-		{"§7.5.1.2 too short for the dwo_id", l(v5(4, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
-		{"§7.5.1.3 too short for the signature", l(v5(2, 8).uint(4, 0)), wire.ErrTruncated, 12, true},
-		{"§7.5.1.3 too short for the type's offset", l(v5(6, 8).uint(8, 0).uint(2, 0)), wire.ErrTruncated, 20, true},
-		{"§7.5 no root", l(v5(1, 8)), wire.ErrTruncated, 12, true},
+		{"§7.5.1.1 too short for the type", l(le5.buf().uint(2, 5)), located.ErrTruncated, 6, true},
+		{"§7.5.1.1 too short for the offset", l(le5.buf().uint(2, 5).bytes(1, 8, 0)), located.ErrTruncated, 8, true},
+		{"§7.5.1.1 too short for the address size, DWARF 4", l(le4.buf().uint(2, 4).uint(4, 0)), located.ErrTruncated, 10, true},
+		{"§7.5.1.2 too short for the dwo_id", l(v5(4, 8).uint(4, 0)), located.ErrTruncated, 12, true},
+		{"§7.5.1.3 too short for the signature", l(v5(2, 8).uint(4, 0)), located.ErrTruncated, 12, true},
+		{"§7.5.1.3 too short for the type's offset", l(v5(6, 8).uint(8, 0).uint(2, 0)), located.ErrTruncated, 20, true},
+		{"§7.5 no root", l(v5(1, 8)), located.ErrTruncated, 12, true},
 	}
 	for _, tt := range tests {
 		t.Run("DWARF 5 "+tt.name, func(t *testing.T) {
@@ -152,11 +152,11 @@ func TestRootErrors(t *testing.T) {
 		section string
 		at      int
 	}{
-		{"§7.5.3 table outside of the section", func(a *asm) { a.info[8] = 0xff }, wire.ErrOffset, ".debug_abbrev", 0},
+		{"§7.5.3 table outside of the section", func(a *asm) { a.info[8] = 0xff }, located.ErrOffset, ".debug_abbrev", 0},
 		{"§7.5.3 code not in the table", func(a *asm) { a.info[body] = 2 }, ErrAbbrev, ".debug_abbrev", 7},
-		{"§7.5.3 table cut", func(a *asm) { a.info[8] = 7; a.abbrev.b = a.abbrev.b[:7] }, wire.ErrTruncated, ".debug_abbrev", 7},
-		{"§7.5.3 specifications cut", func(a *asm) { a.abbrev.b = a.abbrev.b[:4] }, wire.ErrTruncated, ".debug_abbrev", 4},
-		{"§7.5.5 value cut", func(a *asm) { a.info[body+2] = 'y' }, wire.ErrUnterminated, ".debug_info", body + 1},
+		{"§7.5.3 table cut", func(a *asm) { a.info[8] = 7; a.abbrev.b = a.abbrev.b[:7] }, located.ErrTruncated, ".debug_abbrev", 7},
+		{"§7.5.3 specifications cut", func(a *asm) { a.abbrev.b = a.abbrev.b[:4] }, located.ErrTruncated, ".debug_abbrev", 4},
+		{"§7.5.5 value cut", func(a *asm) { a.info[body+2] = 'y' }, located.ErrUnterminated, ".debug_info", body + 1},
 		{"§7.5.6 unknown form", func(a *asm) { a.abbrev.b[4] = 0x7f }, ErrForm, ".debug_info", body + 1},
 		{"§7.5.6 form 0", func(a *asm) { a.abbrev.b[4] = 0 }, ErrForm, ".debug_info", body + 1},
 	}

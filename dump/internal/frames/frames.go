@@ -21,6 +21,7 @@ import (
 	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 	"symkit/sframe"
 )
 
@@ -230,7 +231,7 @@ const rowMemory = 256
 func (x *lister) take(section string, at uint64) error {
 	err := x.records.Take(1, entryMemory)
 	if err != nil {
-		return &wire.Error{Section: section, Offset: int(at), Err: err}
+		return &located.Error{Section: section, Offset: int(at), Err: err}
 	}
 	return nil
 }
@@ -322,5 +323,5 @@ var errParts = fmt.Errorf("an FDE in more than %d parts, between those of anothe
 // loseRest counts the rest of an FDE that other entries cut into too many parts.
 func (x *lister) loseRest(e *Entry) {
 	name := x.table.DWARF[e.Source].Kind.String()
-	x.lost.AddIn(x.img.Section(name).File().Path(), &wire.Error{Section: name, Offset: int(e.At), Err: errParts})
+	x.lost.AddIn(x.img.Section(name).File().Path(), &located.Error{Section: name, Offset: int(e.At), Err: errParts})
 }

@@ -4,7 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 
-	"symkit/internal/wire"
+	"symkit/located"
 	"symkit/sframe"
 )
 
@@ -19,7 +19,7 @@ func (x *lister) sframe() (entries []Entry) {
 	path := sec.File().Path()
 	abi, ok := sframe.ABIOf(sec.File().Machine, sec.File().BigEndian)
 	if !ok {
-		x.lost.AddIn(path, &wire.Error{Section: ".sframe", Err: errNoSFrame})
+		x.lost.AddIn(path, &located.Error{Section: ".sframe", Err: errNoSFrame})
 		return nil
 	}
 	data, err := sec.Data()
@@ -57,5 +57,5 @@ func (x *lister) sframe() (entries []Entry) {
 
 // TooManyRows returns the error of an FDE, at an offset of .sframe, that has more rows than MaxRows.
 func (t *Table) TooManyRows(at int) error {
-	return &wire.Error{Section: ".sframe", Offset: at, Err: t.tooMany}
+	return &located.Error{Section: ".sframe", Offset: at, Err: t.tooMany}
 }

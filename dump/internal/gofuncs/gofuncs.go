@@ -21,8 +21,8 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Language is DW_LANG_Go.
@@ -64,7 +64,7 @@ func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.T
 		return nil, lost, nil
 	}
 	if opt.Inlines && !table.HasInlines() && table.Version() >= gosym.Go118 {
-		lost.AddIn(f.Path(), &wire.Error{Section: section, Err: gosym.ErrModule})
+		lost.AddIn(f.Path(), &located.Error{Section: section, Err: gosym.ErrModule})
 	}
 
 	x := reader{

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // FuzzTable reads damaged tables: every error has a place, functions are
@@ -34,7 +34,7 @@ func FuzzTable(f *testing.F) {
 			Text: 0x401000,
 		}
 		placed := func(err error) {
-			if e, ok := errors.AsType[*wire.Error](err); !ok || e.Offset > len(data) {
+			if e, ok := errors.AsType[*located.Error](err); !ok || e.Offset > len(data) {
 				t.Fatalf("error without a place: %v", err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Open reads the header and compares its offsets and counts with the length of the data
@@ -87,7 +88,7 @@ func Open(section string, data []byte, addr uint64, im Image) (*Table, error) {
 func (t *Table) at(off uint64) wire.Cursor {
 	c := wire.New(t.section, t.data, t.big)
 	if off > uint64(len(t.data)) {
-		c.Fail(len(t.data), wire.ErrOffset)
+		c.Fail(len(t.data), located.ErrOffset)
 	}
 	c.Seek(off)
 	return c
@@ -95,7 +96,7 @@ func (t *Table) at(off uint64) wire.Cursor {
 
 // fail returns an error at offset off of the table.
 func (t *Table) fail(off uint64, err error) error {
-	return &wire.Error{Section: t.section, Offset: int(min(off, uint64(len(t.data)))), Err: err}
+	return &located.Error{Section: t.section, Offset: int(min(off, uint64(len(t.data)))), Err: err}
 }
 
 // header reads pcHeader of runtime/symtab.go, or its predecessors.
@@ -137,7 +138,7 @@ func (t *Table) header() error {
 		at := c.Pos()
 		*field = c.Uint(t.ptrSize)
 		if *field > uint64(len(t.data)) {
-			return t.fail(uint64(at), wire.ErrOffset)
+			return t.fail(uint64(at), located.ErrOffset)
 		}
 	}
 	t.ftab = t.funcs

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // TestProgram compares a program of the Go release at hand with debug/gosym
@@ -293,15 +293,15 @@ func TestDamage(t *testing.T) {
 		want   error
 	}{
 		{"magic", func(d []byte, _ Image) ([]byte, int) { d[1] = 0; return d, 0 }, ErrMagic},
-		{"no magic", func(d []byte, _ Image) ([]byte, int) { return d[:3], 0 }, wire.ErrTruncated},
-		{"header ends", func(d []byte, _ Image) ([]byte, int) { return d[:7], 7 }, wire.ErrTruncated},
-		{"header ends in the offsets", func(d []byte, _ Image) ([]byte, int) { return d[:36], 32 }, wire.ErrTruncated},
+		{"no magic", func(d []byte, _ Image) ([]byte, int) { return d[:3], 0 }, located.ErrTruncated},
+		{"header ends", func(d []byte, _ Image) ([]byte, int) { return d[:7], 7 }, located.ErrTruncated},
+		{"header ends in the offsets", func(d []byte, _ Image) ([]byte, int) { return d[:36], 32 }, located.ErrTruncated},
 		{"padding", func(d []byte, _ Image) ([]byte, int) { d[4] = 1; return d, 4 }, ErrHeader},
 		{"quantum", func(d []byte, _ Image) ([]byte, int) { d[6] = 3; return d, 6 }, ErrHeader},
 		{"pointer size", func(d []byte, _ Image) ([]byte, int) { d[7] = 2; return d, 7 }, ErrHeader},
 		{"function count", func(d []byte, _ Image) ([]byte, int) { d[nfunc+7] = 1; return d, nfunc }, ErrCount},
 		{"no functions", func(d []byte, _ Image) ([]byte, int) { d[nfunc] = 0; return d, nfunc }, ErrCount},
-		{"names", func(d []byte, _ Image) ([]byte, int) { d[names+4] = 1; return d, names }, wire.ErrOffset},
+		{"names", func(d []byte, _ Image) ([]byte, int) { d[names+4] = 1; return d, names }, located.ErrOffset},
 		{"order", func(d []byte, _ Image) ([]byte, int) {
 			at := field(d, funcs) + 8
 			d[at+1] = 0x7f // the second function begins after the end of the last
@@ -321,7 +321,7 @@ func TestDamage(t *testing.T) {
 			off := len(d) - 4 - at
 			d[at+4], d[at+5] = byte(off), byte(off>>8)
 			return d, len(d)
-		}, wire.ErrTruncated},
+		}, located.ErrTruncated},
 		{"name of a function", func(d []byte, _ Image) ([]byte, int) {
 			at := record(d, 0)
 			d[at+4+3] = 1
@@ -336,7 +336,7 @@ func TestDamage(t *testing.T) {
 			at := record(d, 0) + 20
 			d[at+2] = 1
 			return d, len(d)
-		}, wire.ErrOffset},
+		}, located.ErrOffset},
 		{"tree outside", func(d []byte, _ Image) ([]byte, int) {
 			at := record(d, 0)
 			d[at+44+3*4+3*4+3] = 1
@@ -368,7 +368,7 @@ func TestDamage(t *testing.T) {
 			if first = err; err == nil {
 				first = walk(tab)
 			}
-			e, ok := errors.AsType[*wire.Error](first)
+			e, ok := errors.AsType[*located.Error](first)
 			if !ok || !errors.Is(e, tt.want) || e.Section != ".gopclntab" || e.Offset != offset {
 				t.Errorf("got %v, want %v at %#x", first, tt.want, offset)
 			}

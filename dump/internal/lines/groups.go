@@ -6,8 +6,8 @@ import (
 
 	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/load"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // Group is the units that name one line program: a unit with its type units, the
@@ -88,5 +88,5 @@ func (g *Group) Locate(err error, units []*load.Unit) error {
 	if g.Size == 0 {
 		return u.Located(err)
 	}
-	return &wire.Error{Section: ".debug_line", Offset: int(u.Lines.LineOff), Err: err}
+	return &located.Error{Section: ".debug_line", Offset: int(u.Lines.LineOff), Err: err}
 }

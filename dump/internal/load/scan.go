@@ -14,8 +14,8 @@ import (
 	"symkit/dump/internal/naming"
 	"symkit/elfx"
 	"symkit/internal/mem"
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // readUnits reads the units of .debug_info. If units cannot refer to each other,
@@ -148,13 +148,13 @@ func (r *unitReader) countLosses() {
 // damage in them is none, because the goroutines may have come across it or not.
 func (r *unitReader) cut() {
 	err := r.data.Cut()
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if !ok {
 		return
 	}
 	r.units = r.units[:len(r.data.Units)]
 	r.errs = slices.DeleteFunc(r.errs, func(err error) bool {
-		damage, ok := errors.AsType[*wire.Error](err)
+		damage, ok := errors.AsType[*located.Error](err)
 		return ok && damage.Section == e.Section && damage.Offset >= e.Offset
 	})
 	r.errs = append(r.errs, err)

@@ -3,7 +3,7 @@ package losses
 import (
 	"errors"
 
-	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Share is how much of one kind of data was lost to damage or a limit. Both numbers are
@@ -27,7 +27,7 @@ func (s *Share) Add(n uint64, err error) {
 // Rest returns how many bytes of [from, to) were lost to an error that ended the
 // reading of them: the bytes from the error's offset on, or all bytes.
 func Rest(err error, from, to uint64) uint64 {
-	e, ok := errors.AsType[*wire.Error](err)
+	e, ok := errors.AsType[*located.Error](err)
 	if ok {
 		at := uint64(e.Offset)
 		if at > from && at < to {

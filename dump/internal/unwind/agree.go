@@ -3,6 +3,7 @@ package unwind
 import (
 	"symkit/cfi"
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // compare counts the PCs of row by whether the rules of DWARF, in row, and of SFrame, in
@@ -103,7 +104,7 @@ func breg(c *wire.Cursor) (reg cfi.Reg, off int64) {
 	case op >= opBreg0 && op < opBreg0+32:
 		reg = cfi.Reg(op - opBreg0)
 	default:
-		c.Fail(0, wire.ErrOffset)
+		c.Fail(0, located.ErrOffset)
 	}
 	return reg, c.SLEB()
 }

@@ -26,7 +26,7 @@ import (
 	"path"
 	"strings"
 
-	"symkit/elfx/archive/squashfs"
+	"symkit/elfx/archive/internal/squashfs"
 	"symkit/internal/bounds"
 	"symkit/limits"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 	"symkit/test/pkgtest"
 )
 
@@ -179,7 +179,7 @@ func TestDamage(t *testing.T) {
 		}
 		for cut := 1; cut < len(data); cut += 1 + len(data)/50 {
 			lines, err := seen(data[:cut])
-			known := errors.Is(err, ErrPackage) || errors.Is(err, errNotPackage) || errors.Is(err, wire.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
+			known := errors.Is(err, ErrPackage) || errors.Is(err, errNotPackage) || errors.Is(err, located.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
 			if !known && len(lines) < 3 {
 				t.Errorf("%s cut at %d: %q, %v", name, cut, lines, err)
 			}

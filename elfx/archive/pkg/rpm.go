@@ -130,7 +130,7 @@ func readRPMHeader(r io.Reader) (h *rpmHead, size int, err error) {
 	size = int(entries)*rpmEntry + int(length)
 	all, err := io.ReadAll(io.LimitReader(r, int64(size)))
 	if err == nil && len(all) < size {
-		err = &located.Error{Section: rpmHeader, Offset: len(all), Err: wire.ErrTruncated}
+		err = &located.Error{Section: rpmHeader, Offset: len(all), Err: located.ErrTruncated}
 	}
 	if err != nil {
 		return nil, 0, err
@@ -150,7 +150,7 @@ func (h *rpmHead) find(tag, kind uint32) (count int, values wire.Cursor) {
 		values.Seek(uint64(len(h.index)) + uint64(offset))
 		least := map[uint32]int{rpmInt16: 2, rpmInt32: 4, rpmInt64: 8, rpmString: 1, rpmStrings: 1}[kind]
 		if uint64(n) > uint64(values.Len()/least) {
-			values.Fail(values.Pos(), wire.ErrTruncated)
+			values.Fail(values.Pos(), located.ErrTruncated)
 		}
 		return int(n), values
 	}

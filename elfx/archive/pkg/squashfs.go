@@ -10,7 +10,7 @@ import (
 	"math"
 	"os"
 
-	"symkit/elfx/archive/squashfs"
+	"symkit/elfx/archive/internal/squashfs"
 	"symkit/internal/wire"
 	"symkit/limits"
 )

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 	"symkit/test/pkgtest"
 )
 
 // squashed returns an image of package squashfs's testdata.
 func squashed(t testing.TB, how string) []byte {
 	t.Helper()
-	data, err := os.ReadFile("../squashfs/testdata/" + how + ".squashfs")
+	data, err := os.ReadFile("../internal/squashfs/testdata/" + how + ".squashfs")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestSquashfsDamage(t *testing.T) {
 		data []byte
 		want error
 	}{
-		"cut": {whole[:200], wire.ErrTruncated}, "short": {whole[:20], wire.ErrTruncated}, "LZO": {squashed(t, "lzo"), errUnread},
+		"cut": {whole[:200], located.ErrTruncated}, "short": {whole[:20], located.ErrTruncated}, "LZO": {squashed(t, "lzo"), errUnread},
 		"AppImage of 40 bytes": {app[:40], io.ErrUnexpectedEOF}, "without an end": {noEnd, ErrPackage}, "nothing after it": {app[:128], errUnread},
 		"another image": {appImaged(false, binary.LittleEndian, 0, []byte("DWARFS\x02\x05")), errUnread},
 	} {

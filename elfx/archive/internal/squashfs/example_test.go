@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"symkit/elfx/archive/squashfs"
+	"symkit/elfx/archive/internal/squashfs"
 )
 
 // The libraries of an image.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/wire"
 	"symkit/located"
 )
 
@@ -105,7 +104,7 @@ func TestOpen(t *testing.T) {
 		want error
 		text string
 	}{
-		"short":         {image(t, "gzip")[:95], wire.ErrTruncated, "squashfs+0x0: truncated"},
+		"short":         {image(t, "gzip")[:95], located.ErrTruncated, "squashfs+0x0: truncated"},
 		"magic":         {change(0, 'x'), errFormat, "squashfs+0x0: damaged squashfs image"},
 		"block size":    {change(12, 0, 0, 0, 1), errFormat, "squashfs+0xc: damaged squashfs image"},
 		"small blocks":  {change(12, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 11), errFormat, "squashfs+0xc: damaged squashfs image"},
@@ -151,7 +150,7 @@ func TestDamage(t *testing.T) {
 		binary.LittleEndian.PutUint64(data[at:], uint64(len(data)))
 		_, err = walked(data)
 		e, ok := errors.AsType[*located.Error](err)
-		if !errors.Is(err, wire.ErrTruncated) || !ok || e.Offset < len(data) {
+		if !errors.Is(err, located.ErrTruncated) || !ok || e.Offset < len(data) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // unpacker unpacks src to dst and returns the number of bytes. More than dst can hold is an error.
@@ -100,14 +101,14 @@ func (im *Image) block(at uint64, size int, raw bool, most int) ([]byte, error) 
 // readAt fills buf from a place in the image. An error other than the end of the image ends the walk.
 func (im *Image) readAt(buf []byte, at uint64) error {
 	if at > math.MaxInt64-maxBlock {
-		return damaged(at, wire.ErrTruncated)
+		return damaged(at, located.ErrTruncated)
 	}
 	n, err := im.r.ReadAt(buf, int64(at))
 	switch {
 	case n == len(buf):
 		return nil
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return damaged(at, wire.ErrTruncated)
+		return damaged(at, located.ErrTruncated)
 	}
 	im.stop = cmp.Or(im.stop, err)
 	return err

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"symkit/internal/wire"
+	"symkit/located"
 )
 
 // Reader reads the content of a file, block by block.
@@ -65,7 +66,7 @@ func (r *Reader) block(size int) ([]byte, error) {
 	}
 	data, err := r.im.block(r.at, packed, raw, size)
 	if err == nil && len(data) != size {
-		err = damaged(r.at, wire.ErrTruncated)
+		err = damaged(r.at, located.ErrTruncated)
 	}
 	r.at += uint64(packed)
 	return data, err
@@ -111,7 +112,7 @@ func (im *Image) fragment(number uint32, offset uint64, size int) ([]byte, error
 		return cached{at: start, data: data}, err
 	})
 	if err == nil && (offset > uint64(len(b.data)) || uint64(size) > uint64(len(b.data))-offset) {
-		err = damaged(start, wire.ErrTruncated)
+		err = damaged(start, located.ErrTruncated)
 	}
 	if err != nil {
 		return nil, err
