@@ -91,10 +91,10 @@ func (c *walkCase) Symbols(_ context.Context, m *Module) *Symbols {
 // registers returns the registers of the thread. Those that the case does not give have
 // arbitrary values.
 func (c *walkCase) registers(t *testing.T) (r Registers) {
-	cpu := c.p.cpu()
-	for i, n := range cpu.names {
+	m := c.p.cpu()
+	for i, reg := range m.Shown() {
 		if !c.only {
-			r.Set(n.Reg, cpu.narrow(0xa5a5_0003_a5a5_0003+uint64(i)<<4))
+			r.Set(reg, m.Narrow(0xa5a5_0003_a5a5_0003+uint64(i)<<4))
 		}
 	}
 	for name, v := range c.regs {
@@ -105,11 +105,11 @@ func (c *walkCase) registers(t *testing.T) (r Registers) {
 
 // slot is the register that a case calls name.
 func (c *walkCase) slot(t *testing.T, name string) cfi.Reg {
-	slots := c.p.cpu().slots
-	if reg, ok := slots[name]; ok {
+	m := c.p.cpu()
+	if reg, ok := m.Slot([]byte(name)); ok {
 		return reg
 	}
-	reg, ok := slots["$"+name]
+	reg, ok := m.Slot([]byte("$" + name))
 	if !ok {
 		t.Fatalf("%s: no register %q", c.name, name)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,52 +189,22 @@ func TestReturnToEntry(t *testing.T) {
 	}
 }
 
-// TestThumbBit: the instruction set of a function that was called is that of the return
-// address, whatever its bytes look like.
-func TestThumbBit(t *testing.T) {
-	const start = 0x401000
-	// ARM code: five instructions of its eight words are unconditional.
-	literals := codeAt(t, 0x1000, "640050e3"+"1eff2fc1"+"1c309fe5"+"2a20a0e3"+"10402de9"+"2805"+"00fa"+"0c230500"+"00210500")
-	p := process("arm", regsOf(start, nil), literals)
-	w := newWalker(t.Context(), p, newSymbolizer(p, nil, &Options{}), 1)
-	place := &Place{FuncAddr: start}
-	for _, test := range []struct {
-		f    Frame
-		want stepper
-	}{
-		{Frame{Place: place, Saved: start + 0x18}, armCode{}},
-		{Frame{Place: place, Saved: start + 0x19}, thumbCode{}},
-		{Frame{Place: place, Saved: start + 0x18, Exact: true}, thumbCode{}}, // a guess
-	} {
-		if got := w.stepperOf(&test.f); got != test.want {
-			t.Errorf("%#x: %T, want %T", test.f.Saved, got, test.want)
-		}
+// TestReadCodeOfStack: all frames of a stack together read a bounded amount of
+// code.
+func TestReadCodeOfStack(t *testing.T) {
+	const start, calls = 0x401000, 3000
+	code := append(slices.Repeat([]byte{0x90}, 10000), slices.Repeat([]byte{0xe8, 1, 0, 0, 0}, calls)...)
+	var stack []uint64
+	for i := range uint64(calls) {
+		stack = append(stack, start+10000+5*(i+1))
 	}
-}
-
-// TestStubs: entries of linkage tables of each machine.
-func TestStubs(t *testing.T) {
-	for _, test := range []struct {
-		name, cpu, code string
-		pc, want        uint64
-	}{
-		{"x86-64", "x86_64", "ff25e22f0000", 0x1020, 0x4008},
-		{"x86-64 with endbr64", "x86_64", "f30f1efaff25d62f0000", 0x1060, 0x4040},
-		{"x86-64 with endbr64 and bnd", "x86_64", "f30f1efaf2ff25d52f0000", 0x1060, 0x4040},
-		{"i386", "x86", "ff250c400408", 0x8049030, 0x804400c},
-		{"i386 of a library", "x86", "ffa30c000000", 0x1030, 0},
-		{"arm64", "arm64", "b00000b0110240f910020091", 0x5f0, 0x15000},
-		{"arm64 with bti", "arm64", "5f2403d5b00000b0110a40f9", 0x5f0, 0x15010},
-		{"arm", "arm", "00c68fe210ca8ce2d4fbbce5", 0x3f4, 0x10fd0},
-		{"arm, called by Thumb code", "arm", "7847c04600c68fe210ca8ce2d4fbbce5", 0x3f0, 0x10fd0},
-		{"arm, far", "arm", "04c09fe50fc08ce000f09ce510200000", 0x400, 0x241c},
-		{"arm: other code", "arm", "00c68fe200000000", 0x400, 0},
-		{"nothing", "arm64", "", 0, 0},
-	} {
-		code, _ := hex.DecodeString(test.code)
-		got, ok := cpus[test.cpu].machine.(linker).stub(code, test.pc)
-		if got != test.want || ok != (test.want != 0) {
-			t.Errorf("%s: %#x %v, want %#x", test.name, got, ok, test.want)
-		}
+	p := process("x86_64", regsOf(start+10000, map[cfi.Reg]uint64{7: 0x8000}), words(0x8000, 8, stack...), span{start, code})
+	res, err := Walk(t.Context(), p, fixed("MODULE Linux x86_64 0 app\nFUNC 1000 f000 0 f\n"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := res.Stacks[0].Frames
+	if last := frames[len(frames)-1]; len(frames) < calls/3 || last.Trust == TrustCode {
+		t.Errorf("%d frames, the last one by %v", len(frames), last.Trust)
 	}
 }

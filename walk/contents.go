@@ -16,13 +16,6 @@ type Pointer struct {
 	Place  *Place
 }
 
-// keep records the parts of a frame that Options selects.
-func (w *walker) keep(f *Frame, r *Registers, index int) {
-	if w.cpu != nil && index < w.keepRegs {
-		f.Registers = w.p.Named(r)
-	}
-}
-
 // contents searches the stack of frame i, which ends where the caller's stack begins, for
 // pointers to code.
 func (w *walker) contents(frames []Frame, i int) {
@@ -33,7 +26,7 @@ func (w *walker) contents(frames []Frame, i int) {
 // allPointers searches the whole memory of a stack for pointers to code.
 func (w *walker) allPointers(s *Stack) {
 	t := s.Thread
-	if w.cpu == nil || t.StackSize == 0 || len(s.Frames) == 0 {
+	if w.view.CPU == nil || t.StackSize == 0 || len(s.Frames) == 0 {
 		return
 	}
 	w.looked = 0
@@ -42,20 +35,20 @@ func (w *walker) allPointers(s *Stack) {
 
 // pointersIn returns the words in a range of the stack that point to functions.
 func (w *walker) pointersIn(at, end uint64) (out []Pointer) {
-	word := uint64(w.cpu.arch.WordSize)
+	word := w.view.WordSize()
 	for ; at < end && end-at >= word && w.looked < maxContents; at += word {
 		w.looked += word
-		v, ok := w.eval.word(at)
+		v, ok := w.view.Word(at)
 		if !ok {
 			continue
 		}
 
 		// A word that points to no named code says nothing about the program.
-		m := w.p.ModuleAt(v)
+		m := w.view.p.ModuleAt(v)
 		if m == nil {
 			continue
 		}
-		if place := w.syms.pointee(w.ctx, m, v); place.Func != "" {
+		if place := w.view.syms.pointee(w.view.ctx, m, v); place.Func != "" {
 			out = append(out, Pointer{at, v, m, place})
 		}
 	}

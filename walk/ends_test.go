@@ -58,7 +58,7 @@ func TestComplete(t *testing.T) {
 		if test.stack == nil {
 			test.stack = []uint64{0x401150, 0x401250, 0x12345678}
 		}
-		p := process(test.cpu, regsOf(0x401050, map[cfi.Reg]uint64{c.arch.SP: 0x8000}), words(0x8000, c.arch.WordSize, test.stack...),
+		p := process(test.cpu, regsOf(0x401050, map[cfi.Reg]uint64{c.Arch.SP: 0x8000}), words(0x8000, c.Arch.WordSize, test.stack...),
 			codeAt(t, 0x1348, "909090909090ffd0")) // a call of a pointer, before 0x401350
 		p.OS, p.Entry = test.os, test.entry
 		res, err := Walk(t.Context(), p, fixed(test.symbols), Options{})

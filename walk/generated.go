@@ -13,47 +13,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// generated reports whether addr is in code outside of all modules, as just-in-time
-// compilers make: in executable memory, or in a function of a perf map or jitdump
-// file. The stack above sp is no code, although programs with nested functions have an
-// executable stack: trampolines there jump, and are no callers.
-func (w *walker) generated(addr, sp uint64) bool {
-	if addr < lowestPC || w.p.ModuleAt(addr) != nil {
-		return false
-	}
-	if w.named.place(addr) != noPlace {
-		return true
-	}
-	m := w.p.MappingAt(addr)
-	return m != nil && m.Execute && !(addr >= sp && sp >= m.Begin)
-}
-
-// chainGoesOn reports whether the frame records above a frame with registers r,
-// which is in generated code, lead up the stack: to a few more frames there, to a
-// caller in a module, or to the end of the chain.
-func (w *walker) chainGoesOn(r Registers) bool {
-	const enough = 3
-	for range enough {
-		if fp, _ := r.Get(w.cpu.fp); fp == 0 {
-			return true
-		}
-		next, ok := w.cpu.framePointer(w, &r)
-		if !ok {
-			return false
-		}
-		// A zero ends the chain; a return to a module must follow a call.
-		addr := w.returnAddr(next.PC)
-		if addr == 0 {
-			return true
-		}
-		if !w.generated(addr, w.cpu.sp(&next)) {
-			return w.returnsToCode(next.PC)
-		}
-		r = next
-	}
-	return true
-}
-
 // Generated has the names of generated code, read from perf maps and jitdump files.
 type Generated struct {
 	funcs []generatedFunc // by address, of the same address the latest last

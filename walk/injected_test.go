@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/walk/internal/cpu"
 )
 
 // TestInjected: the caller of Go's runtime.sigpanic and its like was interrupted, not called: it is
@@ -34,7 +35,7 @@ STACK CFI INIT 1200 100 .cfa: %[2]s .ra: 1
 		{"mips/be", 4, "$ra"}, {"ppc64", 32, "lr"}, {"riscv64", 8, "ra"}, {"s390x", 8, "r14"},
 	} {
 		c := machineOf(test.cpu)
-		word := c.arch.WordSize
+		word := c.Arch.WordSize
 		entry := 0 // bytes of the frame at a function's first instruction
 		if test.pushed == 0 {
 			entry = word
@@ -61,10 +62,10 @@ STACK CFI INIT 1200 100 .cfa: %[2]s .ra: 1
 				if big {
 					mem = bigEndian(mem, word)
 				}
-				p := process(name, regsOf(0x401050, map[cfi.Reg]uint64{c.arch.SP: 0x8000}), mem)
+				p := process(name, regsOf(0x401050, map[cfi.Reg]uint64{c.Arch.SP: 0x8000}), mem)
 				p.BigEndian = big
-				above := -int(c.arch.SPOffset) // of the CFA, above the caller's stack pointer
-				text := fmt.Sprintf(lines, fn, c.arch.RegName(c.arch.SP), 2*word+above, word+above, entry+above, test.leaf)
+				above := -int(c.Arch.SPOffset) // of the CFA, above the caller's stack pointer
+				text := fmt.Sprintf(lines, fn, c.Arch.RegName(c.Arch.SP), 2*word+above, word+above, entry+above, test.leaf)
 				got, want := stackOf(t, p, text), fn+"@context middle@cfi _start@cfi end"
 				if got != want {
 					t.Errorf("%s, %#x: %s, want %s", test.cpu, pc, got, want)
@@ -85,38 +86,38 @@ STACK CFI INIT 1200 100 .cfa: %[2]s .ra: 1
 // TestGoHandler: Go's signal handler is called by the trampoline, though its rules know no caller.
 // Without a trampoline it ends the stack.
 func TestGoHandler(t *testing.T) {
-	for _, cpu := range []string{"x86_64", "x86", "arm64", "arm", "mips64", "mips/be", "riscv64", "s390x"} {
-		c := machineOf(cpu)
-		word := c.arch.WordSize
+	for _, machine := range []string{"x86_64", "x86", "arm64", "arm", "mips64", "mips/be", "riscv64", "s390x"} {
+		c := machineOf(machine)
+		word := c.Arch.WordSize
 		for ra, want := range map[uint64]string{
 			0x401400: "runtime.sigtramp@context __restore_rt!@cfi _start@signal_frame",
 			0x401050: "runtime.sigtramp@context",
 			0:        "runtime.sigtramp@context",
 		} {
 			stack := make([]uint64, 1024)
-			if c.lr == RegPC {
+			if c.LR == cpu.RegPC {
 				stack[64/word-1] = ra
 			} else {
 				stack[0] = ra
 			}
-			for _, reg := range c.rt.regs {
-				v := uint64(0x9800)
-				if reg.reg == RegPC {
-					v = 0x401310
+			places, _, _ := (&cpu.Stack{CPU: c, Memory: addresses(word)}).Load(c.Handler(true), 0)
+			for reg := range cpu.RegPC {
+				if off, ok := places.Get(reg); ok {
+					stack[(64+int(off))/word] = 0x9800
 				}
-				stack[(64+int(reg.off))/word] = v
 			}
-			name, big := bigName(cpu)
+			stack[(64+int(places.PC))/word] = 0x401310
+			name, big := bigName(machine)
 			mem := words(0x8000, word, stack...)
 			if big {
 				mem = bigEndian(mem, word)
 			}
-			p := process(name, regsOf(0x401050, map[cfi.Reg]uint64{c.arch.SP: 0x8000}), mem)
+			p := process(name, regsOf(0x401050, map[cfi.Reg]uint64{c.Arch.SP: 0x8000}), mem)
 			p.BigEndian = big
-			sp := c.arch.RegName(c.arch.SP)
+			sp := c.Arch.RegName(c.Arch.SP)
 			text := strings.Replace(symbolsText, "inner", "runtime.sigtramp", 1) + fmt.Sprintf("STACK CFI INIT 1000 100 .cfa: %s 64 + .ra: 0 %[1]s: .cfa\n", sp)
 			if got := stackOf(t, p, text); got != want {
-				t.Errorf("%s, %#x: %s, want %s", cpu, ra, got, want)
+				t.Errorf("%s, %#x: %s, want %s", machine, ra, got, want)
 			}
 		}
 	}
@@ -150,4 +151,11 @@ func TestInjectedWithoutRules(t *testing.T) {
 			t.Errorf("%s: %s, want %s", fn, got, want)
 		}
 	}
+}
+
+// addresses is memory in which each word holds its address.
+type addresses int
+
+func (size addresses) Bytes(addr, n uint64) []byte {
+	return words(addr, int(size), addr).Bytes(addr, n)
 }

@@ -2,28 +2,28 @@ package walk
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"strings"
 	"testing"
 
 	"symkit/cfi"
+	"symkit/limits"
+	"symkit/walk/internal/cpu"
 )
 
-// machineOf is a machine by name, big-endian with "/be" behind.
-func machineOf(name string) *cpu {
-	if n, ok := bigName(name); ok {
-		return (&Process{CPU: n, BigEndian: true}).cpu()
-	}
-	return (&Process{CPU: name}).cpu()
-}
-
+// bigName returns the name of a machine without "/be", and whether it is big-endian.
 func bigName(name string) (string, bool) {
 	n := len(name) - len("/be")
 	if n > 0 && name[n:] == "/be" {
 		return name[:n], true
 	}
 	return name, name == "s390x" || name == "sparc"
+}
+
+// machineOf is a machine by name, big-endian with "/be" behind.
+func machineOf(name string) *cpu.CPU {
+	name, big := bigName(name)
+	return (&Process{CPU: name, BigEndian: big}).cpu()
 }
 
 // bigEndian turns words around.
@@ -36,70 +36,6 @@ func bigEndian(s span, size int) span {
 		}
 	}
 	return s
-}
-
-// TestTrampolines: the code that handlers return to, and where the kernel put
-// PC and SP above the stack pointer there (Linux, arch/*/kernel/signal*.c; for
-// MIPS and PowerPC compared with what qemu does).
-func TestTrampolines(t *testing.T) {
-	for _, test := range []struct {
-		cpu    string
-		code   []uint32
-		pc, sp uint64
-	}{
-		{"x86", []uint32{0x0000adb8, 0x0080cd00}, 216, 188},
-		{"x86", []uint32{0x0077b858, 0x80cd0000}, 60, 32},
-		{"x86_64", []uint32{0x0fc0c748, 0x0f000000, 5}, 168, 160},
-		{"arm", []uint32{0xe3a070ad, 0xef000000}, 220, 212},
-		{"arm64", []uint32{0xd2801168, 0xd4000001}, 568, 560},
-		{"mips", []uint32{0x24021061, 0x0000000c}, 184, 424},
-		{"mips", []uint32{0x24021017, 0x0000000c}, 32, 272},
-		{"mips/be", []uint32{0x24021061, 0x0000000c}, 188, 428},
-		{"mips/be", []uint32{0x24021017, 0x0000000c}, 36, 276},
-		{"mips64", []uint32{0x2402145b, 0x0000000c}, 768, 424},
-		{"mips64/be", []uint32{0x2402145b, 0x0000000c}, 768, 424},
-		{"ppc/be", []uint32{0x380000ac, 0x44000002}, 528, 404},
-		{"ppc64", []uint32{0x38210080, 0x380000ac, 0x44000002}, 616, 368},
-		{"ppc64", []uint32{0x380000ac, 0x44000002}, 632, 384}, // qemu's
-		{"ppc64/be", []uint32{0x38210080, 0x380000ac, 0x44000002}, 616, 368},
-		{"riscv", []uint32{0x08b00893, 0x00000073}, 288, 296},
-		{"riscv64", []uint32{0x08b00893, 0x00000073}, 304, 320},
-		{"mips", []uint32{0x24021061, 0}, 0, 0},
-		{"mips", []uint32{0x24021061}, 0, 0},
-		{"mips64", []uint32{0x24021061, 0x0000000c}, 0, 0},
-		{"ppc64", []uint32{0x38210080, 0x380000ac}, 0, 0},
-		{"riscv64", []uint32{0x08b00893, 0}, 0, 0},
-		{"sparc", []uint32{0x82102065, 0x91d02010}, 0, 0},
-	} {
-		c := machineOf(test.cpu)
-		_, big := bigName(test.cpu)
-		var code []byte
-		for _, insn := range test.code {
-			if big {
-				code = binary.BigEndian.AppendUint32(code, insn)
-			} else {
-				code = binary.LittleEndian.AppendUint32(code, insn)
-			}
-		}
-		var pc, sp uint64
-		rt, plain := c.rt, c.plain
-		if frame := c.trampoline(code); frame != nil {
-			if frame != rt && frame != plain && len(test.code) != 2 { // qemu's has no name
-				t.Errorf("%s %#x: not the frame of the functions that are known by name", test.cpu, test.code)
-			}
-			for _, r := range frame.regs {
-				switch r.reg {
-				case RegPC:
-					pc = r.off
-				case c.arch.SP:
-					sp = r.off
-				}
-			}
-		}
-		if pc != test.pc || sp != test.sp {
-			t.Errorf("%s %#x: PC at %d, SP at %d; want %d, %d", test.cpu, test.code, pc, sp, test.pc, test.sp)
-		}
-	}
 }
 
 // TestTrampolineReturn: no call is before a trampoline that a handler returns
@@ -192,7 +128,7 @@ func TestFrameRecordsOfSystems(t *testing.T) {
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]uint64{"x86": 1, "x86_64": 1, "arm": 2, "arm64": 4, "mips": 8, "mips64": 8,
 		"ppc": 4, "ppc64": 4, "riscv": 2, "riscv64": 2, "s390x": 2, "sparc": 8} {
-		f := Frame{PC: 0x1000, call: machineOf(name).call}
+		f := Frame{PC: 0x1000, call: (&Process{CPU: name}).cpu().Call}
 		if got := 0x1000 - f.Lookup(); got != want {
 			t.Errorf("%s: %d bytes before", name, got)
 		}
@@ -204,11 +140,12 @@ func TestLookup(t *testing.T) {
 func TestWinAllocates(t *testing.T) {
 	p := process("x86", regsOf(0x401050, map[cfi.Reg]uint64{4: 0x8000, 5: 0x8008}), words(0x8000, 4, 1, 2, 0x8010, 0x401150, 3, 4))
 	const program = "STACK WIN 4 1000 200 0 0 0 4 8 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $ebp $ebp ^ =\n"
-	w := newWalker(context.Background(), p, newSymbolizer(p, fixed(symbolsText+program), &Options{}), 10)
-	f := Frame{PC: 0x401050, Exact: true, Module: p.Modules[0], Place: noPlace}
+	v := newView(lookup{ctx: t.Context(), p: p, syms: newSymbolizer(p, fixed(symbolsText+program), limits.Limits{}, nil)}, false)
+	regs := p.Threads[0].Regs.all()
+	c := callee{Frame: &Frame{PC: 0x401050, Exact: true, Module: p.Modules[0], Place: noPlace}, regs: &regs, called: &Frame{}}
 	step := func() {
-		if out, v, err := w.byWin(&f, &p.Threads[0].Regs); v != found || out.PC != 0x401150 {
-			t.Fatal(v, err, out.PC)
+		if out, result, err := byWin(v, &c); result != found || out.PC != 0x401150 {
+			t.Fatal(result, err, out.PC)
 		}
 	}
 	step()

@@ -7,14 +7,6 @@ import (
 	"symkit/internal/crash"
 )
 
-// Prefetcher is a Supplier that needs a long time to get symbols, and therefore can get
-// them before a walk needs them.
-type Prefetcher interface {
-	// Prefetch gets the symbols of m into the Supplier's memory or cache; it reports whether
-	// it has them. It is called from several goroutines.
-	Prefetch(ctx context.Context, m *Module) bool
-}
-
 // Limits of the symbols that are fetched in advance.
 const (
 	prefetchJobs  = 8        // at one time
@@ -33,18 +25,17 @@ func (p *Process) prefetch(ctx context.Context, s Prefetcher, threads []int) (wa
 		}
 	}
 
+	stack := p.stack()
 	// The queue holds every module once at most, so that sending never blocks.
 	for _, i := range threads {
 		t := &p.Threads[i]
 		note(t.Regs.PC)
-		c := p.cpu()
-		if c == nil || t.Writer {
+		if stack.CPU == nil || t.Writer {
 			continue
 		}
 		// Words of the stack are likely to be return addresses.
-		word := c.arch.WordSize
-		for at, n := c.sp(&t.Regs), 0; n < prefetchStack; n += word {
-			v, ok := readWord(p.Memory, at+uint64(n), word, p.BigEndian)
+		for at, n := stack.SP(&t.Regs.others), uint64(0); n < prefetchStack; n += stack.WordSize() {
+			v, ok := stack.Word(at + n)
 			if !ok {
 				break
 			}

@@ -170,11 +170,6 @@ func (p *Process) MappingAt(addr uint64) *Mapping {
 	return &p.Mappings[i-1]
 }
 
-// windows and apple report whether the system is one whose compilers lay out frames
-// differently from those of Linux.
-func (p *Process) windows() bool { return strings.HasPrefix(p.OS, "Windows") }
-func (p *Process) apple() bool   { return p.OS == "Mac OS X" || p.OS == "iOS" }
-
 // code reports whether addr can be the address of an instruction: in an executable
 // mapping, in an executable segment of a module, or, if the mappings are unknown, in
 // a module. If the dump has neither mappings nor modules, any address can be.

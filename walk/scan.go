@@ -1,6 +1,10 @@
 package walk
 
-import "errors"
+import (
+	"errors"
+
+	"symkit/walk/internal/cpu"
+)
 
 // maxFrameGap is the largest distance, in bytes, from the place of a saved frame pointer to
 // the address that it points to (Breakpad: 99.5 % of frames are smaller).
@@ -11,25 +15,19 @@ const maxFrameGap = 128 << 10
 // pushed, if its value can be one; on x86-64, where few functions have a frame pointer,
 // only if the callee's frame pointer points to that word. Otherwise the frame pointer is
 // unchanged, if its value can be that of the caller.
-func (w *walker) scanFP(r, out *Registers, at uint64) {
-	if !w.cpu.hasFP || w.cpu.lr != RegPC {
+func (v *view) scanFP(r, out *cpu.Registers, at uint64) {
+	if v.hasLR() {
 		return
 	}
-	place := at - uint64(w.cpu.arch.WordSize)
-	fp, ok := r.Get(w.cpu.fp)
-	v, readable := w.eval.word(place)
+	place := at - v.WordSize()
+	fp, ok := r.Get(v.FP)
+	saved, readable := v.Word(place)
 	switch {
-	case readable && v > at && v-place <= maxFrameGap && (fp == place || w.cpu == x86CPU):
-		out.Set(w.cpu.fp, v)
+	case readable && saved > at && saved-place <= maxFrameGap && (fp == place || v.PushesFP):
+		out.Set(v.FP, saved)
 	case ok && fp > at:
-		out.Set(w.cpu.fp, fp)
+		out.Set(v.FP, fp)
 	}
-}
-
-// sameStack reports whether fp is above addr, and the memory from the word at addr
-// to the word at fp is contiguous, as in one stack.
-func (w *walker) sameStack(addr, fp uint64) bool {
-	return fp > addr && w.p.Memory.Bytes(addr, fp-addr+uint64(w.cpu.arch.WordSize)) != nil
 }
 
 // Limits of a scan, in words. A scan reads more words where the frame is less certain to be
@@ -58,52 +56,52 @@ var (
 //
 // Where the dump lacks words of the stack, the return address may be one of them, or the frame may not
 // begin where it seems to. Only a call of the frame's own function is then a reason to go on.
-func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err error) {
+func byScan(v *view, c *callee) (out cpu.Registers, _ verdict, err error) {
 	switch {
-	case w.maxScanned == 0:
+	case v.noScan:
 		return out, notFound, errors.New("not wanted")
-	case w.extent.least > 0:
+	case c.least > 0:
 		return out, notFound, errLostReturn
-	case w.scanned >= w.maxScanned:
+	case c.scans <= 0:
 		return out, notFound, errors.New("too many scans")
 	}
 
 	// The window is larger where a frame's size is least certain.
 	n := uint64(scanWords)
-	if f.Trust >= TrustSignal {
+	if c.Trust >= TrustSignal {
 		n = scanWordsLong
 	}
-	if w.cpu.scan != 0 {
-		n = w.cpu.scan
+	if v.ScanWords != 0 {
+		n = v.ScanWords
 	}
 
-	word := uint64(w.cpu.arch.WordSize)
-	sp := max(w.cpu.sp(r), w.extent.scan)
+	word := v.WordSize()
+	sp := max(v.SP(c.regs), c.scan)
 	// A return address after a call of this very function is preferred to the
 	// nearest one.
 	nearest, err := uint64(0), errors.New("no return address in reach")
-	hit, foreign, sure, lossy := false, false, false, w.lossy
-	fp, known := r.Get(w.cpu.fp)
-	last := w.cpu.hasFP && known && fp == 0
-	for i := range w.scanReach(n) {
+	hit, foreign, sure, lossy := false, false, false, c.lossy
+	fp, known := c.regs.Get(v.FP)
+	last := known && fp == 0
+	for i := range v.scanReach(n) {
 		if i >= n && hit {
 			break
 		}
-		at := w.cpu.narrow(sp + i*word)
-		ra, ok := w.eval.word(at)
+		at := v.Narrow(sp + i*word)
+		ra, ok := v.Word(at)
 		if !ok {
-			err, lossy = ErrMemory, lossy || w.p.MappingAt(at) != nil
+			err, lossy = cpu.ErrMemory, lossy || v.p.MappingAt(at) != nil
 			break
 		}
-		if f.Trust == TrustLeaf && w.returnAddr(ra) == f.PC || !w.scanHit(ra) {
+		if c.Trust == TrustLeaf && v.ReturnAddr(ra) == c.PC || !v.isReturn(ra) {
 			continue // a leaf's saved link register led to f itself
 		}
-		if w.calls(ra, f) == isCallee || last && (!hit || foreign) && w.p.inStart(w.returnAddr(ra)) {
+		if v.calls(ra, c.Frame) == isCallee || last && (!hit || foreign) && v.p.inStart(v.ReturnAddr(ra)) {
 			nearest, hit, sure = at, true, true
 			break
 		}
 		if !hit {
-			nearest, hit, foreign = at, true, w.p.ModuleAt(w.returnAddr(ra)) != f.Module
+			nearest, hit, foreign = at, true, v.p.ModuleAt(v.ReturnAddr(ra)) != c.Module
 		}
 	}
 
@@ -114,10 +112,9 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 		return out, notFound, errLossy
 	}
 	// The word after the return address is the least that the stack pointer can be.
-	w.scanned++
-	out.PC, _ = w.eval.word(nearest)
-	w.scanFP(r, &out, nearest)
-	out.Set(w.cpu.arch.SP, w.cpu.narrow(nearest+word))
+	out.PC, _ = v.Word(nearest)
+	v.scanFP(c.regs, &out, nearest)
+	v.SetSP(&out, nearest+word)
 	return out, found, nil
 }
 
@@ -125,37 +122,9 @@ func (w *walker) byScan(f *Frame, r *Registers) (out Registers, v verdict, err e
 // address: more than n on Windows, if the dump lists the pages with code. There, the
 // outermost frames (RtlUserThreadStart) are at the very end of the stack, and no data of the
 // system follows them.
-func (w *walker) scanReach(n uint64) uint64 {
-	if !w.p.windows() || len(w.p.Mappings) == 0 {
+func (v *view) scanReach(n uint64) uint64 {
+	if !v.p.windows() || len(v.p.Mappings) == 0 {
 		return n
 	}
-	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(w.p.Threads)))))
-}
-
-// scanHit reports whether a word of the stack counts as a return address: the word points
-// into a module, after a call, and into a function if the module has symbols. In a stripped file, the
-// call itself must be known instead.
-func (w *walker) scanHit(ra uint64) bool {
-	addr := w.returnAddr(ra)
-	if addr < lowestPC || !w.returnsToCode(ra) {
-		return false
-	}
-	// No call is known to be before _start; startup code keeps the address of _start on
-	// the stack.
-	if addr == w.p.Entry && w.p.Memory.Bytes(addr-1, 1) == nil {
-		return false
-	}
-
-	m := w.p.ModuleAt(addr - 1)
-	if m == nil {
-		return len(w.p.Modules) == 0
-	}
-	idx := w.index(m)
-	if idx == nil || w.syms.place(w.ctx, m, addr-1).Func != "" {
-		return true
-	}
-	// Most functions of a stripped file have no symbol.
-	funcs, _, _ := idx.Counts()
-	_, kind := w.callTarget(ra)
-	return funcs == 0 && kind != isHidden
+	return max(n, min(scanWordsMost, scanWordsAll/uint64(max(1, len(v.p.Threads)))))
 }

@@ -67,29 +67,6 @@ func TestTenfoldScans(t *testing.T) {
 	}
 }
 
-// TestTenfoldRules: a STACK WIN program of minidump2.dmp has 12 variables and 3 operands.
-func TestTenfoldRules(t *testing.T) {
-	const variables, operands = 10 * 12, 10 * 3
-	program := func(variables, operands int) string {
-		var b strings.Builder
-		for i := range variables {
-			fmt.Fprintf(&b, "$v%d %d = ", i, i)
-		}
-		b.WriteString(strings.Repeat("1 ", operands) + strings.Repeat("+ ", operands-1))
-		return b.String()
-	}
-	e := evaluator{cpu: cpus["x86"], regs: &Registers{}, mem: span{}}
-	v, err := e.text(program(variables, operands))
-	if err != nil || v != operands || e.set != variables {
-		t.Errorf("%d variables, result %d, %v", e.set, v, err)
-	}
-	for _, bomb := range []string{program(100_000, 1), program(1, 100_000)} {
-		if _, err := e.text(bomb); err == nil {
-			t.Errorf("%.20s…: no error", bomb)
-		}
-	}
-}
-
 // TestTenfoldCalls: 47 inlined calls are in each other in a file of the corpus.
 func TestTenfoldCalls(t *testing.T) {
 	const depth = 10 * 47

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 
-	"symkit/cfi"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/limits"
@@ -77,7 +76,7 @@ func (r *Result) Crashed() int {
 // The result does not depend on the number of goroutines. The error is that of the context,
 // or elfx.ErrChanged if a mapped file was truncated during the walk.
 func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, error) {
-	syms := newSymbolizer(p, s, &opt)
+	syms := newSymbolizer(p, s, opt.Limits, opt.Progress)
 	defer syms.close()
 
 	threads := opt.Threads
@@ -133,14 +132,9 @@ func walkAll(ctx context.Context, p *Process, syms *symbolizer, threads []int, l
 
 	// Each worker has a walker, whose buffers serve one thread after another.
 	return par.Each(ctx, jobs, len(threads), func() func(int) error {
-		w := newWalker(ctx, p, syms, limit)
-		w.keepContents = opt.Contents
+		w := &walker{view: newView(lookup{ctx, p, syms, opt.Generated}, opt.NoScan), limit: limit, keepContents: opt.Contents}
 		if opt.Registers {
 			w.keepRegs = max(1, min(maxRegisterFrames, maxAllRegisters/len(threads)))
-		}
-		w.named = opt.Generated
-		if opt.NoScan {
-			w.maxScanned = 0
 		}
 
 		return func(i int) error {
@@ -159,19 +153,6 @@ func walkAll(ctx context.Context, p *Process, syms *symbolizer, threads []int, l
 			})
 		}
 	})
-}
-
-func newWalker(ctx context.Context, p *Process, syms *symbolizer, limit int) *walker {
-	c := p.cpu()
-	w := &walker{ctx: ctx, p: p, cpu: c, syms: syms, pac: p.pacMask(), limit: limit, maxScanned: maxScanned, codes: map[codeKey]codeFrame{}, tails: map[tailKey]bool{},
-		eval: evaluator{cpu: c, mem: p.Memory, big: p.BigEndian}}
-	if c != nil {
-		w.saved = c.arch.CalleeSaved
-	}
-	if c == amd64CPU && p.windows() {
-		w.saved = append([]cfi.Reg{4, 5}, w.saved...) // rsi, rdi
-	}
-	return w
 }
 
 // account records the state of the modules' symbols.

@@ -12,6 +12,7 @@ import (
 	"symkit/cfi"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/walk/internal/cpu"
 )
 
 // fixed supplies the same text for every module; if it is empty, no symbols.
@@ -155,6 +156,7 @@ func TestFramePointers(t *testing.T) {
 // TestLeaf: the link register is the return address unless it was used since.
 func TestLeaf(t *testing.T) {
 	none := words(0x8000, 8, 3, 3, 3, 3)
+	beforeReturn := map[string]uint64{"sparc": 8} // a call saves its own address
 	for cpuName, regs := range map[string][2]cfi.Reg{"arm64": {30, 31}, "arm": {14, 13}, "riscv64": {1, 2}, "s390x": {14, 15},
 		"mips": {31, 29}, "mips64": {31, 29}, "ppc": {65, 1}, "ppc64": {65, 1}, "riscv": {1, 2}, "sparc": {15, 14}} {
 		for lr, want := range map[uint64]string{
@@ -162,7 +164,7 @@ func TestLeaf(t *testing.T) {
 			0x401060: "inner@context", // back into inner: used for a call
 			0x701350: "inner@context", // no code
 		} {
-			r := regsOf(0x401050, map[cfi.Reg]uint64{regs[0]: lr - cpus[cpuName].toReturn, regs[1]: 0x8000})
+			r := regsOf(0x401050, map[cfi.Reg]uint64{regs[0]: lr - beforeReturn[cpuName], regs[1]: 0x8000})
 			if got := stackOf(t, process(cpuName, r, none), symbolsText); got != want {
 				t.Errorf("%s, lr %#x:\n got %s\nwant %s", cpuName, lr, got, want)
 			}
@@ -218,81 +220,6 @@ STACK CFI INIT 1400 10 .cfa: $rsp 160 + ^ .ra: $rsp 168 + ^
 	p.Memory = spans{words(0x8000, 8, append([]uint64{0x401400}, frame...)...)}
 	if got := stackOf(t, p, symbolsText+rules); strings.Count(got, " ") > 4 {
 		t.Errorf("ring: %s", got)
-	}
-}
-
-// TestCalls: the instructions that return addresses follow, and where they
-// lead.
-func TestCalls(t *testing.T) {
-	for _, test := range []struct {
-		cpu    string
-		code   string // hex is for bytes; ret is 0x1000
-		ret    uint64
-		call   bool
-		target uint64
-	}{
-		{"x86_64", "\xe8\x10\x00\x00\x00", 0x1000, true, 0x1010},
-		{"x86_64", "\xe8\xf0\xff\xff\xff", 0x1000, true, 0xff0},
-		{"x86_64", "\xff\xd0", 0x1000, true, 0},
-		{"x86_64", "\x41\xff\xd3", 0x1000, true, 0},
-		{"x86_64", "\xff\x15\x00\x00\x00\x00", 0x1000, true, 0},
-		{"x86_64", "\xff\x50\x08", 0x1000, true, 0},
-		{"x86_64", "\xff\x94\xc8\x00\x01\x00\x00", 0x1000, true, 0},
-		{"x86_64", "\xff\x24\x25", 0x1000, false, 0}, // jmp
-		{"x86_64", "\x90\x90\x90\x90\x90\x90\x90\x90", 0x1000, false, 0},
-		{"x86_64", "\xd0", 0x1000, false, 0},
-		{"x86", "\xe8\x10\x00\x00\x00", 0x1000, true, 0x1010},
-		{"arm64", "\x04\x00\x00\x94", 0x1000, true, 0x100c},   // bl .+16
-		{"arm64", "\xff\xff\xff\x97", 0x1000, true, 0xff8},    // bl .-4
-		{"arm64", "\x00\x00\x3f\xd6", 0x1000, true, 0},        // blr x0
-		{"arm64", "\x1f\x09\x3f\xd6", 0x1000, true, 0},        // blraaz x8
-		{"arm64", "\x00\x00\x1f\xd6", 0x1000, false, 0},       // br x0
-		{"arm", "\x02\x00\x00\xeb", 0x1000, true, 0x100c},     // bl .+16
-		{"arm", "\x33\xff\x2f\xe1", 0x1000, true, 0},          // blx r3
-		{"arm", "\x02\x00\x00\xea", 0x1000, false, 0},         // b
-		{"arm", "\x00\xf0\x06\xf8", 0x1001, true, 0x100c},     // bl .+16
-		{"arm", "\xff\xf7\xfc\xff", 0x1001, true, 0xff8},      // bl .-4
-		{"arm", "\x98\x47", 0x1001, true, 0},                  // blx r3
-		{"arm", "\x18\x47", 0x1001, false, 0},                 // bx r3
-		{"riscv64", "\xef\x00\x00\x01", 0x1000, true, 0x100c}, // jal ra,.+16
-		{"riscv64", "\xef\xf0\xdf\xff", 0x1000, true, 0xff8},  // jal ra,.-4
-		{"riscv64", "\x97\x00\x00\x00\xe7\x80\x00\x01", 0x1000, true, 0x1008},
-		{"riscv64", "\x82\x97", 0x1000, true, 0},                              // jalr a5
-		{"riscv64", "\x82\x80", 0x1000, false, 0},                             // ret
-		{"mips", "\x04\x04\x00\x0c\x00\x00\x00\x00", 0x1000, true, 0x1010},    // jal 0x1010
-		{"mips/be", "\x0c\x00\x04\x04\x00\x00\x00\x00", 0x1000, true, 0x1010}, // jal 0x1010
-		{"mips64", "\x02\x00\x11\x04\x00\x00\x00\x00", 0x1000, true, 0x1004},  // bal .+12
-		{"mips64", "\x09\xf8\x20\x03\x00\x00\x00\x00", 0x1000, true, 0},       // jalr $t9
-		{"mips64/be", "\x03\x20\xf8\x09\x00\x00\x00\x00", 0x1000, true, 0},    // jalr $t9
-		{"mips", "\x00\x00\x00\x00\x02\x00\x00\xe8", 0x1000, true, 0x1008},    // balc .+12
-		{"mips", "\x00\x00\x00\x00\x00\x00\x19\xf8", 0x1000, true, 0},         // jialc $t9,0
-		{"mips", "\x08\x00\xe0\x03\x00\x00\x00\x00", 0x1000, false, 0},        // jr $ra
-		{"mips", "\x04\x04\x00\x0c", 0x1000, false, 0},                        // nothing before the delay slot
-		{"ppc64", "\x11\x00\x00\x48", 0x1000, true, 0x100c},                   // bl .+16
-		{"ppc64", "\xf9\xff\xff\x4b", 0x1000, true, 0xff4},                    // bl .-8
-		{"ppc64/be", "\x48\x00\x00\x11", 0x1000, true, 0x100c},                // bl .+16
-		{"ppc/be", "\x4e\x80\x04\x21", 0x1000, true, 0},                       // bctrl
-		{"ppc/be", "\x4e\x80\x00\x21", 0x1000, true, 0},                       // blrl
-		{"ppc/be", "\x4e\x80\x00\x20", 0x1000, false, 0},                      // blr
-		{"ppc/be", "\x7c\x00\x04\xad", 0x1000, false, 0},                      // stdcx.
-		{"ppc/be", "\x42\x9f\x00\x05", 0x1000, true, 0},                       // bcl 20,31,.+4
-		{"sparc", "\x40\x00\x00\x04\x01\x00\x00\x00", 0x1000, true, 0x1008},   // call .+16
-		{"sparc", "\x7f\xff\xff\xfe\x01\x00\x00\x00", 0x1000, true, 0xff0},    // call .-8
-		{"sparc", "\x9f\xc0\x40\x00\x01\x00\x00\x00", 0x1000, true, 0},        // jmpl %g1,%o7
-		{"sparc", "\x81\xc7\xe0\x08\x01\x00\x00\x00", 0x1000, false, 0},       // ret
-		{"riscv", "\xef\x00\x00\x01", 0x1000, true, 0x100c},                   // jal ra,.+16
-		{"s390x", "\xc0\xe5\x00\x00\x00\x08", 0x1000, true, 0x100a},
-		{"s390x", "\x0d\xe1", 0x1000, true, 0},
-		{"s390x", "\x07\xfe", 0x1000, false, 0}, // br %r14
-	} {
-		c := machineOf(test.cpu)
-		kind, got := c.callBefore([]byte(test.code), test.ret)
-		if (kind != noCall) != test.call {
-			t.Errorf("%s % x: call %v", test.cpu, test.code, kind)
-		}
-		if ok := kind == directCall; ok != (test.target != 0) || ok && got != test.target {
-			t.Errorf("%s % x: target %#x %v, want %#x", test.cpu, test.code, got, kind, test.target)
-		}
 	}
 }
 
@@ -403,15 +330,13 @@ func FuzzWalk(f *testing.F) {
 	}
 	systems := [...]string{"Linux", "Windows NT", "iOS"}
 	f.Fuzz(func(t *testing.T, symbols, stack []byte, pc, sp, fp uint64, system uint8) {
-		for name := range cpus {
+		for _, name := range cpu.Names() {
 			for _, big := range [...]bool{false, true} {
 				p := process(name, Registers{}, span{0x8000, stack}, span{0x401000, stack}) // the stack holds code as well
 				p.OS, p.BigEndian = systems[int(system)%len(systems)], big
 				c := p.cpu()
-				regs := regsOf(pc, map[cfi.Reg]uint64{c.arch.SP: sp, c.arch.RA: fp, 31: fp})
-				if c.hasFP {
-					regs.Set(c.fp, fp)
-				}
+				regs := regsOf(pc, map[cfi.Reg]uint64{c.Arch.SP: sp, c.Arch.RA: fp, 31: fp})
+				regs.Set(c.FP, fp)
 				p.Threads[0].Regs = regs
 				walkHostile(t, p, symbols)
 			}
@@ -442,13 +367,13 @@ func walkHostile(t *testing.T, p *Process, symbols []byte) {
 }
 
 // checkStack holds what every stack must be like.
-func checkStack(t *testing.T, c *cpu, s *Stack, limit int) {
+func checkStack(t *testing.T, c *cpu.CPU, s *Stack, limit int) {
 	if len(s.Frames) == 0 || len(s.Frames) > limit || s.End == "" {
 		t.Fatalf("%d frames, end %q", len(s.Frames), s.End)
 	}
 	for i := 1; i < len(s.Frames); i++ {
 		a, b := &s.Frames[i-1], &s.Frames[i]
-		if b.PC != c.narrow(b.PC) {
+		if b.PC != c.Narrow(b.PC) {
 			t.Fatalf("PC %#x", b.PC)
 		}
 		if !a.Signal && (b.SP < a.SP || b.SP == a.SP && !a.Exact || b.PC < lowestPC) {

@@ -6,31 +6,35 @@ import (
 
 	"symkit/cfi"
 	"symkit/emit"
+	"symkit/walk/internal/cpu"
+	"symkit/walk/internal/rules"
 )
 
 // byWin applies the STACK WIN record at the frame: x86 Windows code
 // (reference: Breakpad's symbol_files.md, "STACK WIN records"). The document does not
 // specify the search for the return address and for %ebp: the search here is that of
 // Breakpad's walker.
-func (w *walker) byWin(f *Frame, r *Registers) (out Registers, v verdict, err error) {
-	u := w.rulesAt(f.Module, f.Lookup())
+func byWin(v *view, c *callee) (out cpu.Registers, result verdict, err error) {
+	u := v.rulesAt(c.Module, c.Lookup())
 	if u == nil || !u.hasWin {
 		return out, notFound, errNoRules
 	}
 
-	s := winStep{w: w, f: f, r: r, win: u.record, params: w.calleeParams()}
-	s.sp, _ = r.Get(x86SP)
+	s := winStep{view: v, callee: c, win: u.record, sp: v.SP(c.regs)}
+	if called := v.rulesAt(c.called.Module, c.called.Lookup()); called != nil {
+		s.params = uint64(called.params)
+	}
 	s.findSearch()
 	if u.win != nil {
-		out, v, err = s.program(u.win)
+		out, result, err = s.program(u.win)
 	} else {
-		out, v, err = s.fpo()
+		out, result, err = s.fpo()
 	}
 
-	if v == found {
-		v = s.repair(&out)
+	if result == found {
+		result = s.repair(&out)
 	}
-	return out, v, err
+	return out, result, err
 }
 
 const (
@@ -41,24 +45,14 @@ const (
 
 // winStep is one step from a frame to its caller by a STACK WIN record.
 type winStep struct {
-	w      *walker
-	f      *Frame
-	r      *Registers
-	win    emit.StackWin
-	params uint64 // next_parameter_size
+	*view
+	*callee
+	win emit.StackWin
+	// params is next_parameter_size: the size in bytes of the arguments of the function that the frame
+	// called, which are still on the stack, at the frame's stack pointer.
+	params uint64
 	sp     uint64 // %esp of the frame
 	search uint64 // .raSearchStart
-}
-
-// calleeParams returns the size in bytes of the arguments of the function that the
-// frame called, 0 for the innermost frame. The arguments are still on the stack, at the
-// frame's stack pointer.
-func (w *walker) calleeParams() uint64 {
-	f := &w.callee
-	if u := w.rulesAt(f.Module, f.Lookup()); u != nil {
-		return uint64(u.params)
-	}
-	return 0
 }
 
 // Limits of searches, in words: the return address may be a few words higher
@@ -70,15 +64,15 @@ const (
 
 // findSearch finds the place where the return address should be.
 func (s *winStep) findSearch() {
-	w, size := s.w, uint64(s.win.LocalSize)+uint64(s.win.SavedRegsSize)+s.params
-	start := w.cpu.narrow(s.sp + size)
+	size := uint64(s.win.LocalSize) + uint64(s.win.SavedRegsSize) + s.params
+	start := s.Narrow(s.sp + size)
 	// Where the stack was aligned the return address is a few words higher.
-	at, ok := w.findReturn(start, winRescan+1)
-	if ok && at == start && len(s.win.Program) == 0 && s.f.Trust == TrustContext {
+	at, ok := s.findReturn(start, winRescan+1)
+	if ok && at == start && len(s.win.Program) == 0 && s.Trust == TrustContext {
 		// After a system call its return address may still be on the stack.
-		if pc, _ := w.eval.word(at); pc == s.f.PC {
-			start = w.cpu.narrow(start + 4)
-			at, ok = w.findReturn(start, winRescan+1)
+		if pc, _ := s.Word(at); pc == s.PC {
+			start = s.Narrow(start + 4)
+			at, ok = s.findReturn(start, winRescan+1)
 		}
 	}
 
@@ -88,68 +82,47 @@ func (s *winStep) findSearch() {
 	}
 	// A program that aligns %esp (@) rounded it down: only %ebp shows where the return address
 	// is.
-	if bp, ok := s.r.Get(x86BP); ok && bytes.IndexByte(s.win.Program, '@') >= 0 {
-		s.search = w.cpu.narrow(bp + 4)
+	if bp, ok := s.regs.Get(x86BP); ok && bytes.IndexByte(s.win.Program, '@') >= 0 {
+		s.search = s.Narrow(bp + 4)
 	}
 }
 
 // findReturn finds the first of n words from at on that can be a return
 // address.
-func (w *walker) findReturn(at, n uint64) (uint64, bool) {
+func (v *view) findReturn(at, n uint64) (uint64, bool) {
 	for ; n > 0; n-- {
-		v, ok := w.eval.word(at)
+		word, ok := v.Word(at)
 		if !ok {
 			return 0, false
 		}
-		if w.scanHit(v) {
+		if v.isReturn(word) {
 			return at, true
 		}
-		at = w.cpu.narrow(at + uint64(w.cpu.arch.WordSize))
+		at = v.Narrow(at + v.WordSize())
 	}
 	return 0, false
 }
 
 var errNoResult = errors.New("the program sets no $eip or no $esp")
 
-// winGiven are the variables, beside registers, that a program string can read.
-var winGiven = [...][]byte{[]byte(".cbParams"), []byte(".cbCalleeParams"), []byte(".cbSavedRegs"),
-	[]byte(".cbLocals"), []byte(".raSearch"), []byte(".raSearchStart")}
-
 // program runs the program string. %ebp keeps its value if the program does not set
 // %ebp; other registers that are not set become unknown.
-func (s *winStep) program(p *program) (out Registers, v verdict, err error) {
-	s.w.syms.cost.terms(p.terms)
-	e := &s.w.eval
-	e.begin(p, s.r)
-	for i, v := range [len(winGiven)]uint64{uint64(s.win.ParamSize), s.params, uint64(s.win.SavedRegsSize),
-		uint64(s.win.LocalSize), s.search, s.search} {
-		if err := e.setVar(i, e.cpu.narrow(v), nil); err != nil {
-			return out, notFound, err
-		}
-	}
-	if err := e.run(p.rules[0].terms); err != nil {
-		if err == ErrMemory {
-			s.w.reaches(s.r, e.lost+4, true)
+func (s *winStep) program(p *rules.Program) (out cpu.Registers, _ verdict, err error) {
+	s.syms.cost.terms(p.Terms)
+	e := &s.eval
+	e.Begin(p, s.regs)
+	err = e.RunWin([...]uint64{uint64(s.win.ParamSize), s.params, uint64(s.win.SavedRegsSize), uint64(s.win.LocalSize), s.search, s.search})
+	if err != nil {
+		if err == cpu.ErrMemory {
+			s.reaches(s.view, e.Lost+4, true)
 		}
 		return out, notFound, err
 	}
 
-	if bp, ok := s.r.Get(x86BP); ok {
+	if bp, ok := s.regs.Get(x86BP); ok {
 		out.Set(x86BP, bp)
 	}
-	pcSet := false
-	for i := range e.vars {
-		v := &e.vars[i]
-		slot, ok := e.cpu.slots[string(p.names[i])]
-		switch {
-		case !ok || !v.set:
-		case v.err != nil:
-			out.Clear(slot)
-		default:
-			out.Set(slot, v.v)
-			pcSet = pcSet || slot == RegPC
-		}
-	}
+	pcSet := e.Assigned(&out)
 
 	// A program must set $eip and $esp; $eip of zero is the end of the stack.
 	_, spSet := out.Get(x86SP)
@@ -164,26 +137,25 @@ func (s *winStep) program(p *program) (out Registers, v verdict, err error) {
 
 // fpo applies a record without a program. %ebx is seldom changed by functions
 // that leave %ebp alone, and rules of others count on it.
-func (s *winStep) fpo() (out Registers, v verdict, err error) {
-	w := s.w
-	pc, ok := w.eval.word(s.search)
+func (s *winStep) fpo() (out cpu.Registers, _ verdict, err error) {
+	pc, ok := s.Word(s.search)
 	if !ok {
-		w.reaches(s.r, s.search+4, true)
-		return out, notFound, ErrMemory
+		s.reaches(s.view, s.search+4, true)
+		return out, notFound, cpu.ErrMemory
 	}
 
 	out.PC = pc
-	out.Set(x86SP, w.cpu.narrow(s.search+4))
+	out.Set(x86SP, s.Narrow(s.search+4))
 	if s.win.AllocatesBP {
-		bp, ok := w.eval.word(w.cpu.narrow(s.sp + s.params + uint64(s.win.SavedRegsSize) - 8))
+		bp, ok := s.Word(s.Narrow(s.sp + s.params + uint64(s.win.SavedRegsSize) - 8))
 		if !ok {
-			w.lossy = true
-			return out, notFound, ErrMemory
+			s.lossy = true
+			return out, notFound, cpu.ErrMemory
 		}
 		out.Set(x86BP, bp)
 	} else {
 		for _, reg := range [...]cfi.Reg{x86BX, x86BP} {
-			if v, ok := s.r.Get(reg); ok {
+			if v, ok := s.regs.Get(reg); ok {
 				out.Set(reg, v)
 			}
 		}
@@ -198,48 +170,47 @@ func (s *winStep) fpo() (out Registers, v verdict, err error) {
 // repair checks the return address and %ebp. A return address that follows no call is
 // searched for further up the stack, and %ebp among the registers that the function
 // may have saved.
-func (s *winStep) repair(out *Registers) verdict {
-	w, v, skipped := s.w, found, uint64(0)
-	if !w.returnsToCode(out.PC) && w.scanned < w.maxScanned {
+func (s *winStep) repair(out *cpu.Registers) verdict {
+	result, skipped := found, uint64(0)
+	if !s.returnsToCode(out.PC) && s.scans > 0 {
 		n := uint64(scanWords)
-		if s.f.Trust == TrustContext {
+		if s.Trust == TrustContext {
 			n = scanWordsLong
 		}
 		// The first frame is searched further, since its function may have pushed much.
-		from := w.cpu.narrow(s.search + 4)
-		if at, ok := w.findReturn(from, n); ok {
-			w.scanned++
-			out.PC, _ = w.eval.word(at)
-			out.Set(x86SP, w.cpu.narrow(at+4))
-			v, skipped = searched, w.cpu.narrow(at-from)
+		from := s.Narrow(s.search + 4)
+		if at, ok := s.findReturn(from, n); ok {
+			out.PC, _ = s.Word(at)
+			out.Set(x86SP, s.Narrow(at+4))
+			result, skipped = searched, s.Narrow(at-from)
 		}
 	}
 
 	// The function leaves %ebp alone.
 	if len(s.win.Program) == 0 && !s.win.AllocatesBP {
-		return v
+		return result
 	}
 	bp, _ := out.Get(x86BP)
 	// A %ebp that points into a skipped frame, or to no stack, is searched for.
-	inFrame := v == searched && bp <= s.search+skipped // then that of a frame that was skipped
-	if inFrame || !w.sameStack(s.sp, bp) {
+	inFrame := result == searched && bp <= s.search+skipped // then that of a frame that was skipped
+	if inFrame || !s.Connected(s.sp, bp) {
 		s.findBP(out, skipped)
 	}
-	return v
+	return result
 }
 
 // findBP sets %ebp to the topmost word of the saved registers that points up the
 // stack. Compilers save %ebp first.
-func (s *winStep) findBP(out *Registers, skipped uint64) {
+func (s *winStep) findBP(out *cpu.Registers, skipped uint64) {
 	n := min(uint64(s.win.SavedRegsSize)+skipped, 4*winBPSearch)
 	bottom := s.sp + s.params
 	for i := range n/4 + 1 {
-		at := s.w.cpu.narrow(bottom + n - 4*i)
-		v, ok := s.w.eval.word(at)
+		at := s.Narrow(bottom + n - 4*i)
+		v, ok := s.Word(at)
 		if !ok {
 			return
 		}
-		if s.w.sameStack(at, v) {
+		if s.Connected(at, v) {
 			out.Set(x86BP, v)
 			return
 		}

@@ -21,9 +21,12 @@ var allowed = map[string][]string{
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
-	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/x86"},
+	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/code", "walk/internal/cpu", "walk/internal/rules"},
 	"walk/compare":         {"internal/printable", "internal/quantity", "internal/smallfile"},
-	"walk/corefile":        {"cfi", "elfx", "elfx/identity", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/symbols"},
+	"walk/corefile":        {"cfi", "elfx", "elfx/identity", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/internal/cpu", "walk/symbols"},
+	"walk/internal/code":   {"cfi", "walk/internal/x86"},
+	"walk/internal/cpu":    {"cfi", "internal/wire", "walk/internal/code"},
+	"walk/internal/rules":  {"cfi", "emit", "walk/internal/cpu"},
 	"walk/internal/shown":  {"cfi", "walk", "walk/internal/x86"},
 	"walk/internal/x86":    {"cfi"},
 	"walk/microdump":       {"internal/quantity", "located", "walk", "walk/minidump"},

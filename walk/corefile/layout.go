@@ -5,7 +5,7 @@ import (
 
 	"symkit/cfi"
 	"symkit/elfx"
-	"symkit/walk"
+	"symkit/walk/internal/cpu"
 )
 
 // layout has the offsets of the fields in a machine's notes (Linux
@@ -34,8 +34,8 @@ type layout struct {
 }
 
 const (
-	pc    = walk.RegPC
-	other = walk.RegNone
+	pc    = cpu.RegPC
+	other = cpu.RegNone
 )
 
 // count returns the registers from first to last.
@@ -65,7 +65,7 @@ var (
 	s390xLayout   = func() *layout {
 		// psw mask, psw address, general registers
 		l := layout64.of("s390x", with([]cfi.Reg{other, pc}, count(0, 15)...))
-		l.fprs, l.fprOrder = 8, walk.S390FPRs[:]
+		l.fprs, l.fprOrder = 8, cpu.S390FPRs[:]
 		return l
 	}()
 	// r0 to r31, nip, msr, r3 of the system call, ctr, lr
