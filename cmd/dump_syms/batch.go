@@ -39,12 +39,11 @@ type batchRun struct {
 	manifest *batch.Manifest
 	progress *progress
 
-	quiet    bool               // without a summary
-	owner    map[[16]byte]place // by placeKey of each path in the store, the first module
-	modules  int                // in the rounds so far
-	more     bool               // another round follows
-	prepared bool               // GOGC is set
-	large    []*job             // modules that run last
+	quiet   bool               // without a summary
+	owner   map[[16]byte]place // by placeKey of each path in the store, the first module
+	modules int                // in the rounds so far
+	more    bool               // another round follows
+	large   []*job             // modules that run last
 	// incomplete has the packages of large modules.
 	incomplete map[string]bool
 	empty      string // the first package without ELF files
@@ -397,17 +396,8 @@ func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
 		}}
 	}
 
-	large := largePercent
-	if b.Check {
-		large = checkPercent
-	}
-
-	// The first collection after the start comes late. A heap that has more than the start's would
-	// grow by the same factor.
-	memory := min(together(tasks, b.jobs), b.budget)
-	if !b.prepared && heapSize() < startHeap || memory >= smallDump {
-		prepareHeap(memory, large)
-		b.prepared = true
+	if !b.Check {
+		batchHeap()
 	}
 	held := b.hold.Used()
 	if b.more {

@@ -12,7 +12,6 @@ import (
 	"symkit/check"
 	"symkit/check/report"
 	"symkit/dump"
-	"symkit/dump/batch"
 	"symkit/elfx/identity"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
@@ -59,9 +58,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 	defer in.Close()
 
-	// The frequency of garbage collections depends on the memory that the dump takes, which
-	// is estimated from the opened files.
-	prepareHeap(batch.Estimate(in.img, in.others, batch.Work{Inlines: c.Inlines, Check: c.Check}), alonePercent)
+	setHeap(dumpPercent)
 	limitHeap(in)
 
 	m, err := c.module(ctx, in, opt)
@@ -171,7 +168,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	// The check uses the memory of the records again.
 	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
 	if text.size > largeText {
-		checkHeap(c.Store == "")
+		checkHeap()
 	}
 
 	// The text is checked while it is written. If it cannot be written, no finding matters.

@@ -45,7 +45,7 @@ var shapes = map[string]int{
 	"check/internal/unwind":                             6,
 	"check/report":                                      5,
 	"cmd/dump_syms":                                     9,
-	"cmd/dump_syms.batchRun fields":                     27,
+	"cmd/dump_syms.batchRun fields":                     26,
 	"cmd/dump_syms.cli fields":                          37,
 	"cmd/dump_syms.storeFlags fields":                   17,
 	"cmd/stackwalk":                                     16,
