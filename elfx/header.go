@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
-	"fmt"
 
 	"symkit/internal/wire"
 	"symkit/located"
 )
-
-// ErrNotELF: the file does not begin with the ELF magic number.
-var ErrNotELF = errors.New("not an ELF file")
 
 var (
 	errIdent     = errors.New("unknown ELF class, byte order or version")
@@ -139,11 +135,11 @@ func (h *Header) headerField(field int, err error) error {
 	return &located.Error{Section: headerName, Offset: ehsize + field, Err: err}
 }
 
-// notELF returns ErrNotELF with the kind of the file and the program that reads it, if
-// Kind knows the format.
+// notELF returns ErrNotELF, or a KindError if the format of the file is known.
 func notELF(data []byte) error {
-	if kind := Kind(data); kind != "" {
-		return fmt.Errorf("%w: it is %s", ErrNotELF, kind)
+	kind := KindOf(data)
+	if kind == (Kind{}) {
+		return ErrNotELF
 	}
-	return ErrNotELF
+	return &KindError{kind}
 }

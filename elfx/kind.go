@@ -4,43 +4,81 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
+// ErrNotELF: the file does not begin with the ELF magic number.
+var ErrNotELF = errors.New("not an ELF file")
+
+// Kind is the format of a file, in words. The zero Kind is an unknown format.
+type Kind struct {
+	Name string // "a minidump"
+	// Reader is what follows "which": "stackwalk reads". It is empty if no program is known.
+	Reader string
+}
+
+// String returns the name and the program that reads such files, as in "a minidump, which
+// stackwalk reads".
+func (k Kind) String() string {
+	if k.Reader == "" {
+		return k.Name
+	}
+	return k.Name + ", which " + k.Reader
+}
+
+// KindError is ErrNotELF for a file of another known format.
+type KindError struct{ Kind Kind }
+
+// Error names the format and the program that reads such files.
+func (e *KindError) Error() string { return fmt.Sprintf("%v: it is %v", ErrNotELF, e.Kind) }
+
+// Unwrap returns ErrNotELF.
+func (e *KindError) Unwrap() error { return ErrNotELF }
+
+// ReadBy returns Kind.Reader.
+func (e *KindError) ReadBy() string { return e.Kind.Reader }
+
+// SymbolFile is the format that dump_syms writes.
+var SymbolFile = Kind{"a Breakpad symbol file", "symcheck lint reads"}
+
 // kinds are the formats of files that users give by mistake, with the bytes that
-// such files begin with and the program that reads them, if any is known.
-var kinds = []struct{ magic, what, reader string }{
-	{"!<arch>\n", "an ar archive", ""},
-	{"!<thin>\n", "a thin ar archive", ""},
-	{"MODULE ", "a Breakpad symbol file", "symcheck lint reads"},
-	{"MDMP", "a minidump", "stackwalk reads"},
-	{"PMDM", "a minidump", "stackwalk reads"},
-	{"Microsoft C/C++ MSF 7.00\r\n\x1aDS", "a Windows PDB", "Mozilla's dump_syms reads"},
-	{"Microsoft C/C++ program database 2.00\r\n\x1aJG", "a Windows PDB of before 1998", ""},
-	{"BSJB", "a portable PDB of .NET", ""},
-	{"MZ", "a Windows program", "Mozilla's dump_syms reads"},
-	{"\xcf\xfa\xed\xfe", "a Mach-O file", "Mozilla's dump_syms reads"},
-	{"\xce\xfa\xed\xfe", "a Mach-O file", "Mozilla's dump_syms reads"},
-	{"\xfe\xed\xfa\xcf", "a Mach-O file", "Mozilla's dump_syms reads"},
-	{"\xfe\xed\xfa\xce", "a Mach-O file", "Mozilla's dump_syms reads"},
-	{"\x1f\x8b", "gzip data", "gunzip unpacks"},
-	{"\xfd7zXZ\x00", "xz data", "unxz unpacks"},
-	{"\x28\xb5\x2f\xfd", "zstd data", "unzstd unpacks"},
-	{"PK\x03\x04", "a zip archive", ""},
-	{"#!", "a script", ""},
+// such files begin with.
+var kinds = []struct {
+	magic string
+	Kind
+}{
+	{"!<arch>\n", Kind{"an ar archive", ""}},
+	{"!<thin>\n", Kind{"a thin ar archive", ""}},
+	{"MODULE ", SymbolFile},
+	{"MDMP", Kind{"a minidump", "stackwalk reads"}},
+	{"PMDM", Kind{"a minidump", "stackwalk reads"}},
+	{"Microsoft C/C++ MSF 7.00\r\n\x1aDS", Kind{"a Windows PDB", "Mozilla's dump_syms reads"}},
+	{"Microsoft C/C++ program database 2.00\r\n\x1aJG", Kind{"a Windows PDB of before 1998", ""}},
+	{"BSJB", Kind{"a portable PDB of .NET", ""}},
+	{"MZ", Kind{"a Windows program", "Mozilla's dump_syms reads"}},
+	{"\xcf\xfa\xed\xfe", Kind{"a Mach-O file", "Mozilla's dump_syms reads"}},
+	{"\xce\xfa\xed\xfe", Kind{"a Mach-O file", "Mozilla's dump_syms reads"}},
+	{"\xfe\xed\xfa\xcf", Kind{"a Mach-O file", "Mozilla's dump_syms reads"}},
+	{"\xfe\xed\xfa\xce", Kind{"a Mach-O file", "Mozilla's dump_syms reads"}},
+	{"\x1f\x8b", Kind{"gzip data", "gunzip unpacks"}},
+	{"\xfd7zXZ\x00", Kind{"xz data", "unxz unpacks"}},
+	{"\x28\xb5\x2f\xfd", Kind{"zstd data", "unzstd unpacks"}},
+	{"PK\x03\x04", Kind{"a zip archive", ""}},
+	{"#!", Kind{"a script", ""}},
 }
 
 // microdump is in the first line of Breakpad's microdumps, after the prefix of the
 // log that contains them.
 const microdump = "-----BEGIN BREAKPAD MICRODUMP-----"
 
-// Kind describes a file that begins with data and the program that reads the file, as
-// in "a minidump, which stackwalk reads". Among ELF files, Kind distinguishes core
-// files from others. The result is "" for an unknown format.
-func Kind(data []byte) string {
+// KindOf returns the format of a file that begins with data. Among ELF files, KindOf
+// distinguishes core files from others.
+func KindOf(data []byte) Kind {
 	for _, k := range kinds {
 		if bytes.HasPrefix(data, []byte(k.magic)) {
-			return withReader(k.what, k.reader)
+			return k.Kind
 		}
 	}
 
@@ -49,32 +87,24 @@ func Kind(data []byte) string {
 	start := data[:min(len(data), 64<<10)]
 	switch {
 	case len(data) == 0:
-		return "empty"
+		return Kind{Name: "empty"}
 	case bytes.HasPrefix(data, []byte(elf.ELFMAG)):
 		return kindOfELF(data)
 	case bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbe")):
 		return kindOfBabe(data)
 	case bytes.Contains(start, []byte(microdump)):
-		return withReader("a microdump", "stackwalk reads")
+		return Kind{"a microdump", "stackwalk reads"}
 	case isText(start[:min(len(start), 512)]):
-		return "a text file"
+		return Kind{Name: "a text file"}
 	}
-	return ""
-}
-
-// withReader adds the program that reads a format.
-func withReader(what, reader string) string {
-	if reader == "" {
-		return what
-	}
-	return what + ", which " + reader
+	return Kind{}
 }
 
 // kindOfELF distinguishes core files from others by e_type (gABI, "ELF Header").
-func kindOfELF(data []byte) string {
+func kindOfELF(data []byte) Kind {
 	const eType = 16
 	if len(data) < eType+2 {
-		return "the start of an ELF file"
+		return Kind{Name: "the start of an ELF file"}
 	}
 
 	// e_type is in the byte order of the file.
@@ -83,18 +113,18 @@ func kindOfELF(data []byte) string {
 		order = binary.BigEndian
 	}
 	if elf.Type(order.Uint16(data[eType:])) == elf.ET_CORE {
-		return "a core file, which stackwalk reads"
+		return Kind{"a core file", "stackwalk reads"}
 	}
-	return "an ELF program or library, which dump_syms reads"
+	return Kind{"an ELF program or library", "dump_syms reads"}
 }
 
 // kindOfBabe distinguishes Mach-O universal files from Java classes by the word at 4:
 // the number of architectures in the former, a version of at least 45 in the latter.
-func kindOfBabe(data []byte) string {
+func kindOfBabe(data []byte) Kind {
 	if len(data) >= 8 && binary.BigEndian.Uint32(data[4:]) >= 45 {
-		return "a Java class"
+		return Kind{Name: "a Java class"}
 	}
-	return "a Mach-O universal file, which Mozilla's dump_syms reads"
+	return Kind{"a Mach-O universal file", "Mozilla's dump_syms reads"}
 }
 
 // isText reports whether data, which can end inside a character, is UTF-8 text without

@@ -126,11 +126,13 @@ const wantDump = "the path of a minidump or core file"
 // neither returns the error for a file that is no crash dump.
 func neither(path string, data []byte) error {
 	const what = "neither a minidump nor an ELF core file"
-	switch kind := elfx.Kind(data); {
+	switch kind := elfx.KindOf(data); {
 	case bytes.HasPrefix(data, []byte("MODULE ")):
 		return fmt.Errorf("%s: %s: it is a Breakpad symbol file; give the crash dump, and this file with --symbols", path, what)
-	case kind != "":
-		return command.OtherKind(fmt.Errorf("%s: %s: it is %s", path, what, kind), wantDump)
+	case kind.Reader != "":
+		return fmt.Errorf("%s: %s: it is %v", path, what, kind)
+	case kind.Name != "":
+		return fmt.Errorf("%s: %s: it is %v; give %s", path, what, kind, wantDump)
 	}
 	return fmt.Errorf("%s: %s; give %s", path, what, wantDump)
 }

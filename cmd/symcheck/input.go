@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 
 	"symkit/check"
 	"symkit/elfx"
@@ -71,7 +70,7 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		if err != nil {
 			closeAll()
 			switch {
-			case errors.Is(err, elfx.ErrNotELF) && strings.Contains(err.Error(), "a Breakpad symbol file"):
+			case isSymbolFile(err):
 				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
 			case errors.Is(err, elfx.ErrNotELF):
 				err = command.OtherKind(err, wantELF)
@@ -100,6 +99,12 @@ func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
 		return nil, nil, fmt.Errorf("%w; give the debug file of the same build", err)
 	}
 	return img, dirs, nil
+}
+
+// isSymbolFile reports whether err is about a symbol file in the place of an ELF file.
+func isSymbolFile(err error) bool {
+	other, ok := errors.AsType[*elfx.KindError](err)
+	return ok && other.Kind == elfx.SymbolFile
 }
 
 // warnRejected writes a warning about a companion file that was found but not used.
@@ -136,9 +141,9 @@ func openSym(path string) (*symData, error) {
 		d.close()
 		return nil, fmt.Errorf("%s: %w; make it again with dump_syms", path, check.ErrEmpty)
 	}
-	if kind := foreign(d); kind != "" {
+	if kind := foreign(d); kind != (elfx.Kind{}) {
 		d.close()
-		return nil, fmt.Errorf("%s: %w", path, fmt.Errorf("%w: it is %s", errNotSym, kind))
+		return nil, fmt.Errorf("%s: %w: it is %v", path, errNotSym, kind)
 	}
 	return d, nil
 }
@@ -184,18 +189,15 @@ func readSym(path string) (*symData, error) {
 var errNotSym = errors.New("not a symbol file")
 
 // foreign returns the kind of a file that was given as a symbol file and is of another known
-// format. It returns "" for all that may be a symbol file, even a damaged one.
-func foreign(d *symData) (kind string) {
+// format. The result is the zero Kind for all that may be a symbol file, even a damaged one.
+func foreign(d *symData) (kind elfx.Kind) {
 	_ = mem.Guard(func() error { // the check finds that the file has changed
-		kind = elfx.Kind(d.bytes[:min(len(d.bytes), 64<<10)])
+		kind = elfx.KindOf(d.bytes[:min(len(d.bytes), 64<<10)])
 		return nil
 	})
-	switch kind {
-	case "empty", "a text file", "a script":
-		return ""
-	}
-	if strings.HasPrefix(kind, "a Breakpad symbol file") {
-		return ""
+	switch kind.Name {
+	case "empty", "a text file", "a script", elfx.SymbolFile.Name:
+		return elfx.Kind{}
 	}
 	return kind
 }

@@ -89,9 +89,10 @@ func Unreadable(flag, path string, err error, want string) error {
 }
 
 // OtherKind adds to an error about a file of the wrong kind which file to give. An error
-// that names the program that reads such files is returned as it is.
+// that names the program that reads such files (elfx.KindError) is returned as it is.
 func OtherKind(err error, want string) error {
-	if strings.Contains(err.Error(), ", which ") {
+	var kind interface{ ReadBy() string }
+	if errors.As(err, &kind) && kind.ReadBy() != "" {
 		return err
 	}
 	return fmt.Errorf("%w; give %s", err, want)

@@ -20,7 +20,7 @@ var publicNames = map[string]int{
 	"dump/batch":           63,
 	"dump/pathmap":         6,
 	"dump/store":           36,
-	"elfx":                 91,
+	"elfx":                 98,
 	"elfx/archive":         11,
 	"elfx/archive/pkg":     20,
 	"elfx/companion":       30,

@@ -285,12 +285,12 @@ func readHead(path string) (h head) {
 	text := bufio.NewReader(io.LimitReader(r, 1<<16))
 	// The message names the format of a file that is no symbol file.
 	start, _ := text.Peek(4096)
-	kind := elfx.Kind(start)
+	kind := elfx.KindOf(start)
 	line, _ := text.ReadString('\n')
 	fields := strings.Fields(line)
 	if len(fields) < 5 || fields[0] != "MODULE" {
-		if kind != "" && kind != "a text file" && !strings.HasPrefix(line, "MODULE ") {
-			return head{err: fmt.Errorf("not a symbol file: it is %s", kind)}
+		if kind.Name != "" && kind.Name != "a text file" && !strings.HasPrefix(line, "MODULE ") {
+			return head{err: fmt.Errorf("not a symbol file: it is %v", kind)}
 		}
 		return head{err: errors.New("no MODULE record in its first line")}
 	}
