@@ -49,7 +49,7 @@ type Disassembler interface {
 	Decode(code []byte, addr uint64) []report.Instruction
 }
 
-// Errors of Replay, lint.File and diff.Files about a symbol file that is not checked at all.
+// Errors of File, lint.File and diff.Files about a symbol file that is not checked at all.
 var (
 	// ErrEmpty: the symbol file has no bytes.
 	ErrEmpty = symfile.ErrEmpty
@@ -58,11 +58,11 @@ var (
 	ErrTooMany = symfile.ErrTooMany
 )
 
-// Replay compares the symbol file sym with the image that it was made from. The error reports
+// File compares the symbol file sym with the image that it was made from. The error reports
 // inputs that cannot be compared at all, and the end of ctx; faults of sym are in the Report.
-func Replay(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *report.Report, err error) {
+func File(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
-		rep, err = replayFile(ctx, img, sym, opt)
+		rep, err = file(ctx, img, sym, opt)
 		return nil
 	})
 	err = cmp.Or(img.Unchanged(), guarded, err)

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"time"
 
 	"symkit/check/internal/naming"
-	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/truth/image"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/mem"
@@ -21,21 +22,16 @@ import (
 )
 
 // TestOverwrittenDebugInfo checks that reading ends, and nothing panics, if a file is overwritten
-// while its units are read. Replay reports the change at its end.
+// while its units are read. File reports the change at its end.
 func TestOverwrittenDebugInfo(t *testing.T) {
 	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw5.elf"} {
 		for seed := range uint64(20) {
 			img, _ := own(t, name)
-			code := truth.CodeOf(img.Main)
+			code := image.CodeOf(img.Main)
 			d := dwarfinfo.Open(img.Main, limits.Limits{})
 			if err := d.Load(false); err != nil {
 				t.Fatal(err)
 			}
-			first, err := d.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-
 			// Every eighth byte changes.
 			path := img.Main.Path()
 			data, err := os.ReadFile(path)
@@ -46,27 +42,35 @@ func TestOverwrittenDebugInfo(t *testing.T) {
 			for range len(data) / 8 {
 				data[rng.IntN(len(data))] = byte(rng.Uint32())
 			}
-			if err := os.WriteFile(path, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
 
 			names, failed := naming.NewTable(), 0
-			for u := first; u != nil; u, err = d.Next(t.Context()) {
-				var s dwarfinfo.Scan
-				n := dwarfinfo.NewNamer(names)
-				if s.Scan(t.Context(), u, code) != nil {
-					failed++
+			damage, unreadable, err := d.Units(t.Context(), 1, func(_ int, units iter.Seq[*dwarfinfo.Unit]) error {
+				changed := false
+				for u := range units {
+					if !changed {
+						changed = true
+						err := os.WriteFile(path, data, 0o666)
+						if err != nil {
+							return err
+						}
+					}
+					var s dwarfinfo.Scan
+					n := dwarfinfo.NewNamer(names)
+					if s.Scan(t.Context(), u, code) != nil {
+						failed++
+					}
+					n.Unit(&s)
+					n.Calls()
+					if _, _, err := u.Group().Lines(code, naming.NewPaths()); err != nil {
+						failed++
+					}
 				}
-				n.Unit(&s)
-				for k := range s.Funcs {
-					n.ID(s.Funcs[k].Ref)
-				}
-				if _, _, err := u.Group().Lines(code, naming.NewPaths()); err != nil {
-					failed++
-				}
-				d.Done(u)
-			}
+				return nil
+			})
 			if err != nil {
+				t.Fatal(err)
+			}
+			if damage != nil || unreadable != nil {
 				failed++
 			}
 			if failed == 0 {
@@ -76,7 +80,7 @@ func TestOverwrittenDebugInfo(t *testing.T) {
 	}
 }
 
-// TestTruncatedStrings checks that Replay ends if a file whose .debug_info is compressed loses its
+// TestTruncatedStrings checks that File ends if a file whose .debug_info is compressed loses its
 // symbols' names after it was opened: nothing inflates .debug_info then.
 func TestTruncatedStrings(t *testing.T) {
 	data := readTest(t, "../testdata/elf/cxx-x86_64-gcc12-O2-dw5-zlib.elf")
@@ -105,7 +109,7 @@ func TestTruncatedStrings(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() {
-		_, err := Replay(t.Context(), img, sym, Options{Jobs: 2})
+		_, err := File(t.Context(), img, sym, Options{Jobs: 2})
 		done <- err
 	}()
 	select {
@@ -114,7 +118,7 @@ func TestTruncatedStrings(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("Replay does not end")
+		t.Fatal("File does not end")
 	}
 }
 
@@ -139,7 +143,7 @@ func TestChecksumLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := Replay(t.Context(), &elfx.Image{Main: f}, sym, Options{Jobs: 2})
+		rep, err := File(t.Context(), &elfx.Image{Main: f}, sym, Options{Jobs: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

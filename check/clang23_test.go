@@ -21,7 +21,7 @@ func TestClang23(t *testing.T) {
 			if wrong {
 				sym = bytes.Replace(sym, []byte(" main\n"), []byte(" maim\n"), 1)
 			}
-			rep := mustReplay(t, img, sym, Options{})
+			rep := mustCheck(t, img, sym, Options{})
 			for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
 				k := rep.Check(check)
 				if check == report.CheckInlines && symName != "plain.sym" {

@@ -23,7 +23,7 @@ func BenchmarkCorpus(b *testing.B) {
 			sym := dumped(b, "--inlines", path)
 			b.SetBytes(int64(len(sym)))
 			for b.Loop() {
-				rep, err := Replay(b.Context(), &elfx.Image{Main: f}, sym, Options{})
+				rep, err := File(b.Context(), &elfx.Image{Main: f}, sym, Options{})
 				if err != nil || rep.Total() > 0 {
 					b.Fatal(rep, err)
 				}

@@ -69,7 +69,7 @@ func TestDefects(t *testing.T) {
 	} {
 		t.Run(test.sym, func(t *testing.T) {
 			img := openTest(t, filepath.Join("testdata", "defects", test.elf+".elf"), test.elf)
-			rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "defects", test.sym)), Options{Options: report.Options{Limit: 100}})
+			rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "defects", test.sym)), Options{Options: report.Options{Limit: 100}})
 			out := text(t, rep)
 			if diff := cmp.Diff(test.findings, counts(rep)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s%s", diff, out)
@@ -90,7 +90,7 @@ func TestOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			img, sym := own(t, name)
-			rep := mustReplay(t, img, sym, Options{})
+			rep := mustCheck(t, img, sym, Options{})
 			if rep.Total() > 0 {
 				t.Error(text(t, rep))
 			}
@@ -112,9 +112,9 @@ func TestOwn(t *testing.T) {
 func TestJobs(t *testing.T) {
 	img := openTest(t, filepath.Join("testdata", "defects", "g5.elf"), "g5")
 	sym := readTest(t, filepath.Join("testdata", "defects", "g5.breakpad.sym"))
-	one := text(t, mustReplay(t, img, sym, Options{Options: report.Options{Limit: 2}, Jobs: 1}))
+	one := text(t, mustCheck(t, img, sym, Options{Options: report.Options{Limit: 2}, Jobs: 1}))
 	for range 5 {
-		if many := text(t, mustReplay(t, img, sym, Options{Options: report.Options{Limit: 2}, Jobs: 7})); many != one {
+		if many := text(t, mustCheck(t, img, sym, Options{Options: report.Options{Limit: 2}, Jobs: 7})); many != one {
 			t.Fatalf("with 7 goroutines:\n%s\nwith one:\n%s", many, one)
 		}
 	}
@@ -123,7 +123,7 @@ func TestJobs(t *testing.T) {
 // TestOtherProgram checks a symbol file of another program.
 func TestOtherProgram(t *testing.T) {
 	img := openTest(t, filepath.Join("testdata", "defects", "nest.elf"), "nest")
-	rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "defects", "drap.breakpad.sym")), Options{})
+	rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "defects", "drap.breakpad.sym")), Options{})
 	for _, check := range []string{report.CheckModule, report.CheckFuncs, report.CheckPublics, report.CheckCFI} {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("nothing wrong with %s:\n%s", check, text(t, rep))
@@ -138,11 +138,11 @@ func TestOtherProgram(t *testing.T) {
 			t.Errorf("first line %q, want %q", first, want)
 		}
 	}
-	rep = mustReplay(t, img, bytes.Replace(readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), []byte(id), []byte(strings.Repeat("0", len(id))), 1), Options{})
+	rep = mustCheck(t, img, bytes.Replace(readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), []byte(id), []byte(strings.Repeat("0", len(id))), 1), Options{})
 	if !strings.Contains(rep.OtherModule, "of another build") {
 		t.Errorf("another id: %q", rep.OtherModule)
 	}
-	rep = mustReplay(t, img, readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), Options{})
+	rep = mustCheck(t, img, readTest(t, filepath.Join("testdata", "defects", "nest.breakpad.sym")), Options{})
 	if rep.OtherModule != "" {
 		t.Errorf("the same module: %q", rep.OtherModule)
 	}

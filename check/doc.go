@@ -1,4 +1,4 @@
-// Package check verifies symbol files. Replay compares a symbol file with the ELF file
+// Package check verifies symbol files. File compares a symbol file with the ELF file
 // that it was made from, record by record. Package lint checks a symbol file alone,
 // package diff compares two of them; all three return a report.Report.
 //
@@ -7,13 +7,13 @@
 //		return err
 //	}
 //	defer program.Close()
-//	rep, err := check.Replay(ctx, program.Image, sym, check.Options{Companions: program.Companions})
+//	rep, err := check.File(ctx, program.Image, sym, check.Options{Companions: program.Companions})
 //	if err != nil {
 //		return err
 //	}
 //	return rep.WriteText(os.Stdout, "app.sym")
 //
-// Replay reads the ELF file anew: DWARF with a reader that shares no code with the dumper's (tests
+// File reads the ELF file anew: DWARF with a reader that shares no code with the dumper's (tests
 // compare this reader with debug/dwarf), Go's tables with debug/gosym, and unwind tables as the rows
 // of packages cfi and sframe. The rules of STACK CFI records and the unwind tables are both evaluated
 // on random registers and memory, by evaluators that share no code. Package check does not import

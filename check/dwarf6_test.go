@@ -16,7 +16,7 @@ func TestDWARF6(t *testing.T) {
 		if wrong {
 			sym = bytes.Replace(sym, []byte(" 0 n::A::out(int)"), []byte(" 0 n::A::out(long)"), 1)
 		}
-		rep := mustReplay(t, img, sym, Options{})
+		rep := mustCheck(t, img, sym, Options{})
 		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
 			k := rep.Check(name)
 			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == report.CheckNames) {

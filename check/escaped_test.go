@@ -32,14 +32,14 @@ func TestEscapedNames(t *testing.T) {
 		img := openData(t, changed, test.module)
 		good := strings.NewReplacer("/s/x.c", test.escapedPath, " 0 f\n", " 0 "+test.escapedFunction+"\n",
 			filepath.Base(path), naming.Escaped(test.module)).Replace(sym)
-		if rep := mustReplay(t, img, []byte(good), Options{}); rep.Total() > 0 || len(rep.Findings) > 0 {
+		if rep := mustCheck(t, img, []byte(good), Options{}); rep.Total() > 0 || len(rep.Findings) > 0 {
 			t.Errorf("%q: %s", test.path, text(t, rep))
 		}
-		if rep := mustReplay(t, img, []byte(strings.Replace(good, ".c\n", ".h\n", 1)), Options{}); rep.Total() == 0 && test.escapedPath[len(test.escapedPath)-2] == '.' {
+		if rep := mustCheck(t, img, []byte(strings.Replace(good, ".c\n", ".h\n", 1)), Options{}); rep.Total() == 0 && test.escapedPath[len(test.escapedPath)-2] == '.' {
 			t.Errorf("%q: another path was not found", test.path)
 		}
 		bad := strings.Replace(good, " 0 "+test.escapedFunction+"\n", ` 0 \x02`+"\n", 1)
-		if rep := mustReplay(t, img, []byte(bad), Options{}); counts(rep)[report.CheckNames] == 0 {
+		if rep := mustCheck(t, img, []byte(bad), Options{}); counts(rep)[report.CheckNames] == 0 {
 			t.Errorf("%q: another name was not found", test.function)
 		}
 	}

@@ -41,7 +41,7 @@ func TestForms(t *testing.T) {
 		{elf: "cxx-x86_64-gcc12-O2-dw5.o"},
 		{
 			elf: "cxx-x86_64-gcc12-O2-dw5-dwz.elf", sym: twinOf,
-			notes:  map[string][]string{report.CheckNames: {noteUnread}, report.CheckInlines: {noteUnread}},
+			notes:  map[string][]string{report.CheckNames: {dwzNotFound}, report.CheckInlines: {dwzNotFound}},
 			states: map[string]report.State{report.CheckInlines: report.NotVerified},
 		},
 		{
@@ -71,7 +71,7 @@ func TestForms(t *testing.T) {
 			if sym == "" {
 				sym = test.elf
 			}
-			rep := mustReplay(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Options: report.Options{Only: checks}})
+			rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Options: report.Options{Only: checks}})
 			if rep.Total() > 0 {
 				t.Error(text(t, rep))
 			}
@@ -117,7 +117,7 @@ func TestSupplementary(t *testing.T) {
 	t.Cleanup(others.Close)
 	opt := Options{Options: report.Options{Only: []string{report.CheckNames, report.CheckInlines}}, Companions: others}
 	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))
-	rep := mustReplay(t, img, sym, opt)
+	rep := mustCheck(t, img, sym, opt)
 	for _, k := range rep.Checks {
 		if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
 			t.Errorf("%+v\n%s", k, text(t, rep))
@@ -127,7 +127,7 @@ func TestSupplementary(t *testing.T) {
 	if !bytes.Contains(sym, []byte(origin)) {
 		t.Fatal("the symbol file has changed")
 	}
-	rep = mustReplay(t, img, bytes.Replace(sym, []byte(origin), []byte("shop::quota("), 1), opt)
+	rep = mustCheck(t, img, bytes.Replace(sym, []byte(origin), []byte("shop::quota("), 1), opt)
 	if rep.Check(report.CheckInlines).Findings == 0 {
 		t.Error(text(t, rep))
 	}
@@ -147,7 +147,7 @@ func TestRelocLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, filepath.Join("testdata", "own", name+".sym")), Options{})
+	rep := mustCheck(t, &elfx.Image{Main: f}, readTest(t, filepath.Join("testdata", "own", name+".sym")), Options{})
 	k := rep.Check(report.CheckLines)
 	if k.Unverified != 1 || !strings.Contains(strings.Join(k.Notes, "\n"), "unknown relocation type") {
 		t.Errorf("%+v", k)

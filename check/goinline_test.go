@@ -51,7 +51,7 @@ func TestGoInlines(t *testing.T) {
 						t.Fatalf("%s: nothing changed", test.what)
 					}
 				}
-				rep := mustReplay(t, img, changed, Options{Options: report.Options{Limit: 5000, Only: []string{report.CheckInlines}}})
+				rep := mustCheck(t, img, changed, Options{Options: report.Options{Limit: 5000, Only: []string{report.CheckInlines}}})
 				k := rep.Check(report.CheckInlines)
 				if k.State != report.Checked || k.Compared < 50 || k.Unverified > 0 || (k.Findings > 0) != (test.want != "") {
 					t.Errorf("%s: %+v", test.what, k)
@@ -79,7 +79,7 @@ func TestGoInlinesUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := mustReplay(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
+	rep := mustCheck(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
 	if k := rep.Check(report.CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != gotable.NoteGoBase {
 		t.Errorf("%+v", k)
 	}
@@ -110,7 +110,7 @@ func TestDamagedGoInlines(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
-			if _, err := Replay(ctx, &elfx.Image{Main: damaged}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
+			if _, err := File(ctx, &elfx.Image{Main: damaged}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s %d: %v", release, i, err)
 			}
 			stop()

@@ -61,7 +61,7 @@ func TestGoTable(t *testing.T) {
 		{"FUNC 7a740", "FUNC 7a741", report.CheckFuncs, "no function of the .gopclntab begins at 0x7a741"},
 	} {
 		sym := strings.Replace(goSym, test.old, test.new, 1)
-		rep := mustReplay(t, img, []byte(sym), Options{Options: report.Options{Limit: 5000}})
+		rep := mustCheck(t, img, []byte(sym), Options{Options: report.Options{Limit: 5000}})
 		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
 			k := rep.Check(name)
 			if k.State != report.Checked || k.Compared == 0 || name != test.check && k.Wrong > 0 {
@@ -105,7 +105,7 @@ func TestGoTableText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
+		rep := mustCheck(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
 		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
 			k := rep.Check(name)
 			if k.State != test.want || k.Wrong > 0 {
@@ -145,7 +145,7 @@ func TestDamagedGoTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
-		if _, err := Replay(ctx, &elfx.Image{Main: f}, []byte(goSym), Options{}); errors.Is(err, context.DeadlineExceeded) {
+		if _, err := File(ctx, &elfx.Image{Main: f}, []byte(goSym), Options{}); errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d: %v", i, err)
 		}
 		stop()
@@ -182,7 +182,7 @@ func TestHeaderText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := mustReplay(t, &elfx.Image{Main: f}, []byte(goSym), Options{Options: report.Options{Limit: 5000}})
+	rep := mustCheck(t, &elfx.Image{Main: f}, []byte(goSym), Options{Options: report.Options{Limit: 5000}})
 	for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
 		if k := rep.Check(name); k.State != report.Checked || k.Compared == 0 || k.Wrong > 0 {
 			t.Errorf("%+v", k)

@@ -37,7 +37,7 @@ func TestDamagedELF(t *testing.T) {
 				continue
 			}
 			ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
-			if _, err := Replay(ctx, &elfx.Image{Main: f}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
+			if _, err := File(ctx, &elfx.Image{Main: f}, sym, Options{}); errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s, %d: %v", name, i, err)
 			}
 			stop()
@@ -50,7 +50,7 @@ func TestCancel(t *testing.T) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	want := errors.New("enough")
 	stop(want)
-	if _, err := Replay(ctx, img, sym, Options{}); !errors.Is(err, want) {
+	if _, err := File(ctx, img, sym, Options{}); !errors.Is(err, want) {
 		t.Error(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestNotVerified(t *testing.T) {
 		"cxx-x86_64-gcc12-O2-dw5-split.elf":    report.NotVerified,
 	} {
 		img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
-		rep := mustReplay(t, img, []byte(sym), Options{})
+		rep := mustCheck(t, img, []byte(sym), Options{})
 		k := rep.Check(report.CheckFuncs)
 		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
 			t.Errorf("%s: %+v", name, k)
@@ -87,7 +87,7 @@ func TestOverlappingCalls(t *testing.T) {
 	}
 	ctx, stop := testfile.CPULimit(t.Context(), 20*time.Second)
 	defer stop()
-	rep, err := Replay(ctx, img, sym, Options{})
+	rep, err := File(ctx, img, sym, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +112,9 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// FuzzReplay checks that no symbol file causes a panic, and that the report is the same on any
+// FuzzFile checks that no symbol file causes a panic, and that the report is the same on any
 // number of goroutines.
-func FuzzReplay(f *testing.F) {
+func FuzzFile(f *testing.F) {
 	name := "lang-x86_64-gcc12-O2-dw5.elf"
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "elf", name))
 	if err != nil {
@@ -128,8 +128,8 @@ func FuzzReplay(f *testing.F) {
 			t.Fatal(err)
 		}
 		img := &elfx.Image{Main: file}
-		a, errA := Replay(t.Context(), img, sym, Options{Jobs: 1})
-		b, errB := Replay(t.Context(), img, sym, Options{Jobs: 3})
+		a, errA := File(t.Context(), img, sym, Options{Jobs: 1})
+		b, errB := File(t.Context(), img, sym, Options{Jobs: 3})
 		if (errA == nil) != (errB == nil) {
 			t.Fatalf("%v and %v", errA, errB)
 		}
@@ -139,11 +139,11 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-func BenchmarkReplay(b *testing.B) {
+func BenchmarkFile(b *testing.B) {
 	img, sym := own(b, "cxx-x86_64-gcc12-O2-dw5.elf")
 	b.SetBytes(int64(len(sym)))
 	for b.Loop() {
-		mustReplay(b, img, sym, Options{})
+		mustCheck(b, img, sym, Options{})
 	}
 }
 

@@ -37,7 +37,7 @@ func TestCompressedTables(t *testing.T) {
 			t.Errorf("%s: %v", bomb.Name, err)
 			continue
 		}
-		rep := mustReplay(t, &elfx.Image{Main: f}, sym, Options{})
+		rep := mustCheck(t, &elfx.Image{Main: f}, sym, Options{})
 		runtime.ReadMemStats(&after)
 		f.Close()
 		if n := after.TotalAlloc - before.TotalAlloc; n > most {

@@ -17,7 +17,7 @@ func TestOverLimit(t *testing.T) {
 	img, sym := openTest(t, path, name), readTest(t, path+".sym")
 	for limit, word := range map[limits.Limit]string{limits.Names: "names above", limits.Files: "files above", limits.CheckStrings: "symcheck-strings above"} {
 		for _, jobs := range []int{1, 8} {
-			rep, err := Replay(t.Context(), img, sym, Options{Options: report.Options{Limits: limits.Limits{}.With(limit, 10)}, Jobs: jobs})
+			rep, err := File(t.Context(), img, sym, Options{Options: report.Options{Limits: limits.Limits{}.With(limit, 10)}, Jobs: jobs})
 			if err != nil {
 				t.Fatal(err)
 			}

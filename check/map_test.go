@@ -40,7 +40,7 @@ STACK CFI INIT 1050 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^
 	defer program.Close()
 
 	opt := check.Options{Names: []string{"hello"}, Options: report.Options{Map: true}, Disassembler: func(*elfx.File) check.Disassembler { return bytesOfFour{} }}
-	rep, err := check.Replay(context.Background(), program.Image, []byte(sym), opt)
+	rep, err := check.File(context.Background(), program.Image, []byte(sym), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ STACK CFI INIT 1050 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^
 	}
 
 	// Without a FUNC, only the ELF file has the function.
-	rep, err = check.Replay(context.Background(), program.Image, []byte(strings.Split(sym, "FUNC")[0]), opt)
+	rep, err = check.File(context.Background(), program.Image, []byte(strings.Split(sym, "FUNC")[0]), opt)
 	if err != nil {
 		t.Fatal(err)
 	}

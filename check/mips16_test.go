@@ -13,7 +13,7 @@ func TestMIPS16(t *testing.T) {
 	for _, name := range []string{"mips16.elf", "micromips.so", "clang23.elf"} {
 		const dir = "../testdata/mips16/"
 		img, sym := openTest(t, dir+name+".xz", name), readTest(t, dir+name+".sym")
-		rep := mustReplay(t, img, sym, Options{})
+		rep := mustCheck(t, img, sym, Options{})
 		for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
 			k := rep.Check(check)
 			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
@@ -23,7 +23,7 @@ func TestMIPS16(t *testing.T) {
 	}
 
 	img := openTest(t, "../testdata/mips16/stripped.so.xz", "stripped.so")
-	rep := mustReplay(t, img, readTest(t, "../testdata/mips16/stripped.so.sym"), Options{})
+	rep := mustCheck(t, img, readTest(t, "../testdata/mips16/stripped.so.sym"), Options{})
 	if k := rep.Check(report.CheckPublics); k.Compared == 0 || k.Findings > 0 {
 		t.Errorf("stripped.so: %+v", k)
 	}
@@ -31,7 +31,7 @@ func TestMIPS16(t *testing.T) {
 	img = openTest(t, "../testdata/mips16/mips16.elf.xz", "mips16.elf")
 	sym := readTest(t, "../testdata/mips16/mips16.elf.sym")
 	odd := bytes.Replace(sym, []byte("\n130 2 5 0\n132 2 3 0\n"), []byte("\n131 2 5 0\n133 1 3 0\n"), 1)
-	if rep := mustReplay(t, img, odd, Options{}); bytes.Equal(odd, sym) || rep.Check(report.CheckLines).Findings == 0 {
+	if rep := mustCheck(t, img, odd, Options{}); bytes.Equal(odd, sym) || rep.Check(report.CheckLines).Findings == 0 {
 		t.Errorf("odd lines: %+v", rep.Check(report.CheckLines))
 	}
 }

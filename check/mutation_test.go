@@ -93,7 +93,7 @@ func mutations(t *testing.T, img *elfx.Image, sym []byte, n int) (silent map[str
 				if kind == "INFO PUBLIC_SIZES" && !bytes.Contains(mutated, []byte("INFO PUBLIC_SIZES")) {
 					continue // a file without sizes is right, too: symkit's first versions wrote none
 				}
-				rep, err := Replay(context.Background(), img, mutated, Options{Options: report.Options{Limit: -1}, Jobs: 1})
+				rep, err := File(context.Background(), img, mutated, Options{Options: report.Options{Limit: -1}, Jobs: 1})
 				if err != nil {
 					t.Errorf("mutation %d: %s: %v", i, what, err)
 					return

@@ -122,7 +122,7 @@ func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string)
 			return true
 		}
 
-		rep, err := Replay(context.Background(), img, stdout.Bytes(), Options{Companions: others, ID: objectID, Options: report.Options{Limit: 1000}})
+		rep, err := File(context.Background(), img, stdout.Bytes(), Options{Companions: others, ID: objectID, Options: report.Options{Limit: 1000}})
 		if err != nil {
 			t.Errorf("%s %v: %v", name, flags, err)
 			continue

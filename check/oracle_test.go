@@ -124,7 +124,7 @@ func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Repo
 		sym := dumped(t, append(flags, args...)...)
 		start := time.Now()
 		var err error
-		rep, err = Replay(context.Background(), img, sym, Options{Companions: others, ID: objectID})
+		rep, err = File(context.Background(), img, sym, Options{Companions: others, ID: objectID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,7 @@ func TestOracleOwnCorpus(t *testing.T) {
 // functions, 23.3 % of the code bytes; the PLT, __restore_rt, two ends of the stack.
 func TestOracleBreakpadLibc(t *testing.T) {
 	main, debug := libc(t)
-	rep := mustReplay(t, image(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
+	rep := mustCheck(t, image(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
 	out := text(t, rep)
 	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
@@ -348,11 +348,11 @@ func TestOracleBreakpadLibc(t *testing.T) {
 		t.Errorf("%d findings about lines\n%s", n, out)
 	}
 	python := image(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
-	rep = mustReplay(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})
+	rep = mustCheck(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})
 	if rep.Total() != 2 || rep.Check(report.CheckCFI).Findings != 2 {
 		t.Error(text(t, rep))
 	}
-	rep = mustReplay(t, python, testfile.Expected(t, "python3.11d.mozilla-inlines.sym"), Options{Options: report.Options{Limit: 200}})
+	rep = mustCheck(t, python, testfile.Expected(t, "python3.11d.mozilla-inlines.sym"), Options{Options: report.Options{Limit: 200}})
 	if out := text(t, rep); rep.Check(report.CheckInlines).Findings+rep.Check(report.CheckLines).Findings > 0 || rep.Check(report.CheckCFI).Findings < 80 ||
 		!strings.Contains(out, "the table has no rule for $rbx: it is unchanged") {
 		t.Error(out)

@@ -59,11 +59,11 @@ func TestSound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)
 			img, sym := openTest(t, path, test.name), readTest(t, path+".sym")
-			if rep := mustReplay(t, img, sym, Options{}); rep.Total() > 0 {
+			if rep := mustCheck(t, img, sym, Options{}); rep.Total() > 0 {
 				t.Errorf("%s", text(t, rep))
 			}
 			wrong := bytes.Replace(sym, []byte(test.old), []byte(test.new), 1)
-			rep := mustReplay(t, img, wrong, Options{})
+			rep := mustCheck(t, img, wrong, Options{})
 			if bytes.Equal(wrong, sym) || !slices.ContainsFunc(rep.Findings, func(f report.Finding) bool { return f.Check == test.check }) {
 				t.Errorf("%q for %q was not found: %s", test.new, test.old, text(t, rep))
 			}
@@ -81,7 +81,7 @@ func TestPlainNames(t *testing.T) {
 		"shop::Box::operator char const*() const": "operator const char *", "own(int)": "own",
 	} {
 		changed := bytes.Replace(sym, []byte(" 0 "+full+"\n"), []byte(" 0 "+plain+"\n"), 1)
-		rep := mustReplay(t, img, changed, Options{})
+		rep := mustCheck(t, img, changed, Options{})
 		if bytes.Equal(changed, sym) || rep.Total() > 0 {
 			t.Errorf("%s: %s", plain, text(t, rep))
 		}

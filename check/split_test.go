@@ -32,7 +32,7 @@ func TestSplit(t *testing.T) {
 				others := companion.Find(img, companion.Places{})
 				defer others.Close()
 
-				rep := mustReplay(t, img, sym, Options{Companions: others})
+				rep := mustCheck(t, img, sym, Options{Companions: others})
 				if rep.Total() > 0 || len(rep.Gaps) > 0 {
 					t.Error(text(t, rep))
 				}
@@ -53,7 +53,7 @@ func TestSplit(t *testing.T) {
 					if bytes.Equal(wrong, sym) {
 						continue // no such record
 					}
-					k := mustReplay(t, img, wrong, Options{Companions: others}).Check(change.check)
+					k := mustCheck(t, img, wrong, Options{Companions: others}).Check(change.check)
 					if k.Findings == 0 {
 						t.Errorf("%s: not found", change.new)
 					}

@@ -20,7 +20,7 @@ func TestSymbolsLimited(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := Replay(t.Context(), &elfx.Image{Main: f}, sym, Options{Options: report.Options{Limits: small}})
+		rep, err := File(t.Context(), &elfx.Image{Main: f}, sym, Options{Options: report.Options{Limits: small}})
 		f.Close()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -76,24 +76,13 @@ func TestAllSymbolTables(t *testing.T) {
 			}
 			sym.WriteString(fmt.Sprintf("PUBLIC %s%x 0 %s\n", mark, 0x1010+16*i, name))
 		}
-		rep := mustReplay(t, &elfx.Image{Main: f}, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+		rep := mustCheck(t, &elfx.Image{Main: f}, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.What)
 		}
 		if !slices.Equal(got, test.wants) {
 			t.Errorf("%q: got %q, want %q", test.publics, got, test.wants)
-		}
-	}
-}
-
-// TestDescriptors: with the first ABI of 64-bit PowerPC a symbol's address is that of a descriptor,
-// whose first word is the address of the code (64-bit PowerPC ELF ABI §3.2.1).
-func TestDescriptors(t *testing.T) {
-	x := opd{0x2000, []byte{0, 0, 0, 0, 0, 0, 0x10, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, binary.BigEndian}
-	for value, want := range map[uint64]uint64{0x2000: 0x1020, 0x1fff: 0x1fff, 0x200b: 0x200b, 0x2012: 0x2012, 0: 0} {
-		if got := x.entry(value); got != want {
-			t.Errorf("%#x: %#x, want %#x", value, got, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // the line program of their unit.
 func TestTypeUnits(t *testing.T) {
 	img, sym := own(t, "types-x86_64-gcc12-O2-dw5-types.elf")
-	rep := mustReplay(t, img, sym, Options{})
+	rep := mustCheck(t, img, sym, Options{})
 	for name, least := range map[string]uint64{report.CheckFuncs: 150, report.CheckLines: 10_000, report.CheckInlines: 1000} {
 		k := rep.Check(name)
 		if k.State != report.Checked || k.Findings > 0 || k.Unverified > 0 || k.Compared < least {

@@ -12,6 +12,9 @@ import (
 	"symkit/test/testfile"
 )
 
+// dwzNotFound is the note about names that are in a supplementary file.
+const dwzNotFound = "names in a supplementary file (dwz) that was not found"
+
 // readTest reads a test file, unpacked.
 func readTest(t testing.TB, path string) []byte {
 	t.Helper()
@@ -51,9 +54,9 @@ func own(t testing.TB, name string) (*elfx.Image, []byte) {
 		readTest(t, filepath.Join("testdata", "own", name+".sym"))
 }
 
-func mustReplay(t testing.TB, img *elfx.Image, sym []byte, opt Options) *report.Report {
+func mustCheck(t testing.TB, img *elfx.Image, sym []byte, opt Options) *report.Report {
 	t.Helper()
-	rep, err := Replay(context.Background(), img, sym, opt)
+	rep, err := File(context.Background(), img, sym, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func (s *side) path(file uint32) uint32 {
 
 // differ is one run of Files.
 type differ struct {
-	c      *collect.Collector
+	c      *collect.Outcome
 	a, b   side
 	paths  *naming.Paths
 	limits limits.Limits
@@ -93,9 +93,6 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 		}
 	}
 
-	// Findings show the lines of the first file.
-	d.c.LineText = d.a.Text
-
 	// Each step adds one check.
 	d.module()
 	d.functions()
@@ -103,7 +100,7 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	d.inlines()
 	d.publics()
 	d.unwind()
-	rep := d.c.Report()
+	rep := d.c.Report(d.a.Text) // findings show the lines of the first file
 	if opt.Map {
 		rep.Changes = d.changes()
 	}

@@ -24,13 +24,12 @@ import (
 // File checks a symbol file by itself.
 func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
-		c := collect.New(opt)
-
 		// The bytes may be those of a mapped file, which can be truncated meanwhile.
 		var s *symfile.File
-		s, err = linter.Run(c, symfile.Text{Bytes: sym}, nil, opt.Limits)
+		var found *collect.Outcome
+		s, found, err = linter.Run(opt, symfile.Text{Bytes: sym}, nil)
 		if err == nil {
-			rep = c.Report()
+			rep = found.Report(s.Text)
 			rep.Coverage = s.Coverage(nil)
 		}
 		return nil

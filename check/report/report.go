@@ -18,7 +18,7 @@ import (
 	"symkit/limits"
 )
 
-// The checks, by name. Package lint makes the checks up to CheckWin, check.Replay all, package diff
+// The checks, by name. Package lint makes the checks up to CheckWin, check.File all, package diff
 // CheckGrammar and those from CheckModule on that need no ELF file.
 const (
 	CheckGrammar    = "grammar"    // lines that the strict reader rejects
@@ -137,7 +137,7 @@ const (
 	causeNoInfo = "debug-information"
 )
 
-// Report is the result of check.Replay, lint.File or diff.Files.
+// Report is the result of check.File, lint.File or diff.Files.
 type Report struct {
 	// OtherModule states, in words, that the symbol file is of another module than the ELF file, or
 	// of another build of it. Nearly all findings follow from that. It is empty otherwise.

@@ -86,7 +86,7 @@ func findings(t *testing.T, path, sym string) []report.Finding {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rep, err := check.Replay(t.Context(), &elfx.Image{Main: f}, []byte(sym), check.Options{})
+	rep, err := check.File(t.Context(), &elfx.Image{Main: f}, []byte(sym), check.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

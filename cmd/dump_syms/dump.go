@@ -179,7 +179,7 @@ func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func
 	go func() {
 		defer crash.Catch()
 		var err error
-		rep, err = check.Replay(checkCtx, in.img, text.bytes(), check.Options{
+		rep, err = check.File(checkCtx, in.img, text.bytes(), check.Options{
 			Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
 			Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
 		})

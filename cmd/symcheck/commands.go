@@ -69,7 +69,7 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 	// The status line disappears before anything else is written.
 	bar := newProgress(e.stderr)
 	opt.Progress = bar.update
-	rep, err := check.Replay(ctx, mod.Image, data.bytes, opt)
+	rep, err := check.File(ctx, mod.Image, data.bytes, opt)
 	bar.clear()
 
 	// If the file has changed meanwhile, nothing that was found counts.

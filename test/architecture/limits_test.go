@@ -70,13 +70,13 @@ func TestLimitsOfCalls(t *testing.T) {
 		{"dump.Dump, depth", none.With(limits.DIEDepth, 1), dumpOf(big)},
 		{"dump.Dump, ranges", none.With(limits.RangeEntries, 1), dumpOf(big)},
 		{"dump.Dump, attributes", none.With(limits.AbbrevAttributes, 1), dumpOf(big)},
-		{"check.Replay", none.With(limits.CheckStrings, 1), func(l limits.Limits) (string, error) {
+		{"check.File", none.With(limits.CheckStrings, 1), func(l limits.Limits) (string, error) {
 			m, err := companion.OpenModule(big, companion.Places{})
 			if err != nil {
 				return "", err
 			}
 			defer m.Close()
-			rep, err := check.Replay(t.Context(), m.Image, sym, check.Options{Options: report.Options{Limits: l}})
+			rep, err := check.File(t.Context(), m.Image, sym, check.Options{Options: report.Options{Limits: l}})
 			return reportText(rep), err
 		}},
 		{"lint.File", none.With(limits.CheckLines, 1), func(l limits.Limits) (string, error) {

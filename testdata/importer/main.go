@@ -138,7 +138,7 @@ func writeSymbols(ctx context.Context, w io.Writer) error {
 	}
 
 	// Does the file tell the truth?
-	report, err := check.Replay(ctx, program.Image, sym.Bytes(), check.Options{Companions: program.Companions})
+	report, err := check.File(ctx, program.Image, sym.Bytes(), check.Options{Companions: program.Companions})
 	if err != nil {
 		return err
 	}

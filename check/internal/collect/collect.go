@@ -1,158 +1,161 @@
-// Package collect gathers the outcome of checks from several goroutines into a report.Report.
+// Package collect gathers what checks find. Each stage, and each goroutine of a stage, fills an Outcome
+// of its own. The outcomes are added to each other, in any order, and make a report.Report.
 package collect
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 
 	"symkit/check/report"
 	"symkit/internal/quantity"
 )
 
-// Collector gathers the outcome of checks. Several goroutines may use one Collector; the report does
-// not depend on their order.
-type Collector struct {
-	mu      sync.Mutex
-	limit   int
-	only    map[string]bool // nil for all checks
-	checks  map[string]*report.Check
-	kept    map[string][]report.Finding
-	allow   map[string]bool // kinds of Gap
-	reasons map[reason]uint64
-	// LineText returns the text of a line of the symbol file, for findings. It is nil if no text is
-	// known.
-	LineText func(line uint32) string
+// Outcome is what checks have found.
+type Outcome struct {
+	opt    report.Options
+	checks map[string]*check
 }
 
-// reason is a note of a check that is the reason why units were not compared. Collector.reasons has
-// the number of these units.
+// check is the outcome of one check. Notes has the notes that are no reasons.
+type check struct {
+	report.Check
+	reasons []reason
+	kept    []report.Finding
+}
+
+// reason is a note that states why n units were not compared.
 type reason struct {
-	check, note string
-	unread      bool // as in report.Check.Unread
+	note   string
+	unread bool // as in report.Check.Unread
+	n      uint64
 }
 
-// At returns a finding about a line of the symbol file. The collector adds the text of the line to
-// the findings that it keeps.
+// At returns a finding about a line of the symbol file. Report adds the text of the line.
 func At(check string, line uint32, addr uint64, format string, args ...any) report.Finding {
 	return report.Finding{Check: check, Line: int(line), Addr: addr, What: fmt.Sprintf(format, args...)}
 }
 
-// New returns a Collector for the checks that opt selects.
-func New(opt report.Options) *Collector {
-	c := &Collector{
-		limit: opt.Limit, checks: map[string]*report.Check{}, kept: map[string][]report.Finding{},
-		allow: map[string]bool{}, reasons: map[reason]uint64{},
+// New returns an Outcome for the checks that opt selects.
+func New(opt report.Options) *Outcome {
+	if opt.Limit == 0 {
+		opt.Limit = report.DefaultLimit
 	}
-	for _, kind := range opt.Allow {
-		c.allow[kind] = true
-	}
+	return &Outcome{opt: opt, checks: map[string]*check{}}
+}
 
-	if c.limit == 0 {
-		c.limit = report.DefaultLimit
+// check returns a check, which may be new.
+func (o *Outcome) check(name string) *check {
+	k := o.checks[name]
+	if k == nil {
+		k = &check{Check: report.Check{Name: name, State: report.Checked}}
+		o.checks[name] = k
 	}
-
-	if len(opt.Only) > 0 {
-		c.only = map[string]bool{}
-		for _, name := range opt.Only {
-			c.only[name] = true
-		}
-	}
-	return c
+	return k
 }
 
 // Begin starts a check; unit is what it counts.
-func (c *Collector) Begin(name, unit string) {
-	c.Update(name, func(k *report.Check) { k.Unit, k.State = unit, report.Checked })
-}
-
-// Update changes a check under the lock.
-func (c *Collector) Update(name string, change func(k *report.Check)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.checks[name]
-	if k == nil {
-		k = &report.Check{Name: name, State: report.Checked}
-		c.checks[name] = k
-	}
-	change(k)
+func (o *Outcome) Begin(name, unit string) {
+	k := o.check(name)
+	k.Unit, k.State = unit, report.Checked
 }
 
 // Compared adds n units that were compared.
-func (c *Collector) Compared(name string, n uint64) {
-	c.Update(name, func(k *report.Check) { k.Compared += n })
-}
+func (o *Outcome) Compared(name string, n uint64) { o.check(name).Compared += n }
 
 // State replaces the state of a check and adds a note.
-func (c *Collector) State(name string, s report.State, note string) {
-	c.Update(name, func(k *report.Check) {
-		k.State = s
-		if note != "" {
-			k.Notes = append(k.Notes, note)
-		}
-	})
+func (o *Outcome) State(name string, s report.State, note string) {
+	o.check(name).State = s
+	if note != "" {
+		o.Note(name, note)
+	}
+}
+
+// Note adds a note to a check.
+func (o *Outcome) Note(name, note string) {
+	k := o.check(name)
+	k.Notes = append(k.Notes, note)
 }
 
 // Unverified adds n units that could not be compared, with the reason.
-func (c *Collector) Unverified(name string, n uint64, why string) {
-	c.Update(name, func(k *report.Check) { c.uncompared(k, n, reason{name, why, false}) })
-}
-
-// uncompared counts units that were not compared, and the units of each reason that the notes have.
-func (c *Collector) uncompared(k *report.Check, n uint64, why reason) {
+func (o *Outcome) Unverified(name string, n uint64, why string) {
+	k := o.check(name)
 	k.Unverified += n
-	if why.note != "" && !slices.Contains(k.Notes, why.note) {
-		note(k, why.note)
-	}
-	if slices.Contains(k.Notes, why.note) {
-		c.reasons[why] += n
-	}
+	k.because(reason{why, false, n})
 }
 
-// note adds a note to a check. Of more than maxNotes the first in the order of their texts are kept,
-// so that the order of the goroutines has no effect.
-func note(k *report.Check, why string) {
-	if len(k.Notes) < maxNotes {
-		k.Notes = append(k.Notes, why)
+// Unread adds n units that were not compared because of a limit or a missing reader.
+func (o *Outcome) Unread(name string, n uint64, why string) {
+	k := o.check(name)
+	k.Unverified += n
+	k.Unread += n
+	k.because(reason{why, true, n})
+}
+
+// maxReasons bounds the reasons of a check. Of more, the first in the order of their texts are kept, so
+// that the order of the goroutines has no effect.
+const maxReasons = 20
+
+// because adds a reason.
+func (k *check) because(why reason) {
+	if why.note == "" {
 		return
 	}
-	last := 0
-	for i := range k.Notes {
-		if k.Notes[i] > k.Notes[last] {
-			last = i
+	notes, last, known := 0, "", false
+	for i := range k.reasons {
+		r := &k.reasons[i]
+		if r.note == why.note && r.unread == why.unread {
+			r.n += why.n
+			return
 		}
+		known = known || r.note == why.note
+		last = max(last, r.note)
+		notes++
 	}
-	if why < k.Notes[last] {
-		k.Notes[last] = why
+	if notes >= maxReasons && !known {
+		if why.note > last {
+			return
+		}
+		k.reasons = slices.DeleteFunc(k.reasons, func(r reason) bool { return r.note == last })
 	}
+	k.reasons = append(k.reasons, why)
 }
 
-const maxNotes = 20
-
 // Wrong adds a finding about n units.
-func (c *Collector) Wrong(f report.Finding, n uint64) {
-	c.Update(f.Check, func(k *report.Check) { k.Wrong += n; c.keep(k, f) })
+func (o *Outcome) Wrong(f report.Finding, n uint64) {
+	o.More(f.Check, n, 0, 1)
+	o.keep(f)
 }
 
 // Missing adds a finding about n units that the symbol file lacks.
-func (c *Collector) Missing(f report.Finding, n uint64) {
-	c.Update(f.Check, func(k *report.Check) { k.Missing += n; c.keep(k, f) })
+func (o *Outcome) Missing(f report.Finding, n uint64) {
+	o.More(f.Check, 0, n, 1)
+	o.keep(f)
+}
+
+// More adds units that are wrong or missing, and the number of findings about them that are not kept.
+func (o *Outcome) More(name string, wrong, missing, findings uint64) {
+	k := o.check(name)
+	k.Wrong, k.Missing, k.Findings = k.Wrong+wrong, k.Missing+missing, k.Findings+findings
 }
 
 // keep adds f to the findings of its check that are kept: the first ones by line.
-func (c *Collector) keep(k *report.Check, f report.Finding) {
-	k.Findings++
-	if c.limit < 0 || c.only != nil && !c.only[k.Name] {
+func (o *Outcome) keep(f report.Finding) {
+	if o.opt.Limit < 0 || !o.selected(f.Check) {
 		return
 	}
 
 	// Sorting now and then keeps the list short.
-	kept := append(c.kept[k.Name], f)
-	if len(kept) >= 2*c.limit+64 {
-		kept = first(kept, c.limit)
+	k := o.check(f.Check)
+	k.kept = append(k.kept, f)
+	if len(k.kept) >= 2*o.opt.Limit+64 {
+		k.kept = first(k.kept, o.opt.Limit)
 	}
-	c.kept[k.Name] = kept
+}
+
+// selected reports whether the report has a check.
+func (o *Outcome) selected(name string) bool {
+	return len(o.opt.Only) == 0 || slices.Contains(o.opt.Only, name)
 }
 
 // first sorts findings by line, and returns the first n.
@@ -163,31 +166,61 @@ func first(f []report.Finding, n int) []report.Finding {
 	return f[:min(len(f), n)]
 }
 
-// Report returns the outcome. Findings about missing records have line 0 and come first.
-func (c *Collector) Report() *report.Report {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// Add adds what other checks, or other goroutines, have found; others may have nil elements.
+func (o *Outcome) Add(others ...*Outcome) {
+	for _, other := range others {
+		if other == nil {
+			continue
+		}
+		for name, x := range other.checks {
+			k := o.check(name)
+			k.Unit = cmp.Or(k.Unit, x.Unit)
+			if x.State != report.Checked {
+				k.State = x.State
+			}
+			k.Compared, k.Unverified, k.Unread = k.Compared+x.Compared, k.Unverified+x.Unverified, k.Unread+x.Unread
+			k.Notes = append(k.Notes, x.Notes...)
+			for _, why := range x.reasons {
+				k.because(why)
+			}
+			o.More(name, x.Wrong, x.Missing, x.Findings)
+			for _, f := range x.kept {
+				o.keep(f)
+			}
+		}
+	}
+}
+
+// Report returns the report. Findings about missing records have line 0 and come first. text, if not
+// nil, returns a line of the symbol file.
+func (o *Outcome) Report(text func(line uint32) string) *report.Report {
 	r := &report.Report{Findings: []report.Finding{}}
 	for _, name := range report.Names() {
-		k := c.checks[name]
-		if k == nil || c.only != nil && !c.only[name] {
+		k := o.checks[name]
+		if k == nil || !o.selected(name) {
 			continue
 		}
 
 		// A check that could compare nothing has verified nothing.
-		if k.State == report.Checked && k.Compared == 0 && k.Unverified > 0 {
-			k.State = report.NotVerified
+		out := k.Check
+		if out.State == report.Checked && out.Compared == 0 && out.Unverified > 0 {
+			out.State = report.NotVerified
 		}
-		slices.Sort(k.Notes)
-		r.Gaps = append(r.Gaps, c.gaps(k)...)
-		r.Checks = append(r.Checks, *k)
-		r.Findings = append(r.Findings, first(c.kept[name], max(c.limit, 0))...)
+		for _, why := range k.reasons {
+			if !slices.Contains(out.Notes, why.note) {
+				out.Notes = append(out.Notes, why.note)
+			}
+		}
+		slices.Sort(out.Notes)
+		r.Gaps = append(r.Gaps, gaps(&out, k.reasons, o.opt.Allow)...)
+		r.Checks = append(r.Checks, out)
+		r.Findings = append(r.Findings, first(k.kept, max(o.opt.Limit, 0))...)
 	}
 
 	// Texts are needed only for the findings that are kept.
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Line > 0 && c.LineText != nil {
-			f.Record = c.LineText(uint32(f.Line))
+		if f := &r.Findings[i]; f.Line > 0 && text != nil {
+			f.Record = text(uint32(f.Line))
 		}
 	}
 	return r
@@ -197,24 +230,24 @@ func (c *Collector) Report() *report.Report {
 // in lossShare missing.
 const unverifiedShare, lossShare = 100, 10
 
-// gaps lists the gaps of one check.
-func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
+// gaps lists the gaps of one check, of which kinds in allow are allowed.
+func gaps(k *report.Check, reasons []reason, allow []string) (gaps []report.Gap) {
 	add := func(kind string, n, all uint64, text, why string) {
 		what := fmt.Sprintf("%s: %s of %s %s %s (%s)", k.Name, quantity.Number(n), quantity.Number(all), k.Unit, text, quantity.Share(n, all))
 		if why != "" {
 			what += ": " + why
 		}
-		gaps = append(gaps, report.Gap{Kind: kind, Check: k.Name, Units: n, All: all, Allowed: kind == report.GapIncomplete || c.allow[kind], What: what, Why: why})
+		gaps = append(gaps, report.Gap{Kind: kind, Check: k.Name, Units: n, All: all, Allowed: kind == report.GapIncomplete || slices.Contains(allow, kind), What: what, Why: why})
 	}
-	// The reason of most units. Notes are sorted, so that of equal reasons the first counts.
-	why := func(unread bool) (why string) {
-		most := uint64(0)
-		for _, note := range k.Notes {
-			if n, known := c.reasons[reason{k.Name, note, unread}]; known && (why == "" || n > most) {
-				why, most = note, n
+	// The reason of most units; of equal reasons the first in the order of their texts.
+	slices.SortFunc(reasons, func(a, b reason) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.note, b.note)) })
+	why := func(unread bool) string {
+		for _, r := range reasons {
+			if r.unread == unread {
+				return r.note
 			}
 		}
-		return why
+		return ""
 	}
 
 	if k.State == report.NotInELF || !gapChecks[k.Name] {
@@ -240,12 +273,4 @@ func (c *Collector) gaps(k *report.Check) (gaps []report.Gap) {
 // fields of a MODULE record, appear in the notes of the check.
 var gapChecks = map[string]bool{
 	report.CheckFuncs: true, report.CheckNames: true, report.CheckLines: true, report.CheckInlines: true, report.CheckPublics: true, report.CheckCFI: true,
-}
-
-// Unread adds n units that were not compared because of a limit or a missing reader.
-func (c *Collector) Unread(name string, n uint64, why string) {
-	c.Update(name, func(k *report.Check) {
-		k.Unread += n
-		c.uncompared(k, n, reason{name, why, true})
-	})
 }

@@ -17,7 +17,7 @@ func TestReasons(t *testing.T) {
 	c.Unread(report.CheckLines, 10, "a limit")
 	c.Unread(report.CheckLines, 60, "")
 
-	gaps := c.Report().Gaps
+	gaps := c.Report(nil).Gaps
 	if len(gaps) != 2 || gaps[0].Kind != report.GapUnverified || gaps[0].Why != "a limit" || gaps[1].Kind != report.GapIncomplete || gaps[1].Why != "the great reason" {
 		t.Errorf("%+v", gaps)
 	}

@@ -16,7 +16,7 @@ import (
 // INLINE_ORIGIN; per function FUNC, INLINE, lines; then PUBLIC; then STACK CFI. The records of each
 // class are in order of address, or numbered from 0 in the order of the names.
 type canon struct {
-	c    *collect.Collector
+	c    *collect.Outcome
 	data []byte
 	// on states that symkit wrote the file. It is set when INFO GENERATOR comes; findings before
 	// that wait in pending. off states that another tool wrote the file.

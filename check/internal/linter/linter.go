@@ -12,27 +12,30 @@ import (
 	"symkit/check/report"
 	"symkit/emit"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // Run makes the checks that need no ELF file, and returns the records. The registers of rules are
 // those of arch or, if arch is nil, of the architecture that MODULE names.
-func Run(c *collect.Collector, text symfile.Text, arch *cfi.Arch, lim limits.Limits) (*symfile.File, error) {
+func Run(opt report.Options, text symfile.Text, arch *cfi.Arch) (*symfile.File, *collect.Outcome, error) {
 	if len(text.Bytes) == 0 {
-		return nil, symfile.ErrEmpty
+		return nil, nil, symfile.ErrEmpty
 	}
 
-	// The grammar and symkit's own spelling are checked while the file is read.
-	l := &linter{c: c, arch: arch}
+	// The grammar and symkit's own spelling are checked while the file is read, and the bodies of
+	// functions on another goroutine.
+	c := collect.New(opt)
+	l := &linter{c: collect.New(opt), arch: arch}
 	c.Begin(report.CheckGrammar, "lines")
 	k := canon{c: c, data: text.Bytes}
-	s, err := symfile.Parse(text, lim, l.bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
+	bad := func(line, _ int, err error) { c.Wrong(badLine(line, err), 1) }
+	s, err := symfile.Parse(text, opt.Limits, bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	c.Add(l.c)
 
 	// All other checks look at the records in memory.
-	l.s, l.own, s.Own, c.LineText = s, k.on, k.on, s.Text
+	l.c, l.s, l.own, s.Own = c, s, k.on, k.on
 	c.Begin(report.CheckNesting, "records")
 	c.Compared(report.CheckNesting, uint64(s.Lines+s.Inlines))
 	if k.on {
@@ -51,12 +54,12 @@ func Run(c *collect.Collector, text symfile.Text, arch *cfi.Arch, lim limits.Lim
 	l.rules()
 	l.consumers()
 	l.win()
-	return s, nil
+	return s, c, nil
 }
 
 // linter is one run of Run.
 type linter struct {
-	c    *collect.Collector
+	c    *collect.Outcome
 	s    *symfile.File
 	arch *cfi.Arch // nil if unknown
 	own  bool      // symkit wrote the file
@@ -73,15 +76,15 @@ func (l *linter) wrong(check string, line uint32, addr uint64, format string, ar
 	l.c.Wrong(collect.At(check, line, addr, format, args...), 1)
 }
 
-// bad adds a finding about a line that the strict reader rejects.
-func (l *linter) bad(line, _ int, err error) {
+// badLine returns the finding about a line that the strict reader rejects.
+func badLine(line int, err error) report.Finding {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		err = errors.Unwrap(e.Err) // without the line number
 		if err == nil {
 			err = e.Err
 		}
 	}
-	l.c.Wrong(report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}, 1)
+	return report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}
 }
 
 // numbers checks that each number of a FILE or INLINE_ORIGIN, each address of a PUBLIC, and each
@@ -217,6 +220,6 @@ func (l *linter) consumers() {
 	// A PUBLIC at address 0 is no fault: nothing else could be written.
 	dropped := slices.ContainsFunc(s.Publics, func(p symfile.Public) bool { return p.Addr == 0 })
 	if dropped {
-		c.Update(report.CheckConsumers, func(k *report.Check) { k.Notes = append(k.Notes, "Breakpad drops the PUBLIC at address 0") })
+		c.Note(report.CheckConsumers, "Breakpad drops the PUBLIC at address 0")
 	}
 }

@@ -1,139 +1,139 @@
-// Package truth derives the contents of the MODULE record of an ELF file, and where the file's
-// code lies. The package does not import package dump, so that a mistake of the dumper is found.
+// Package truth reads from an ELF image what its symbol file should say. It does not import package
+// dump, so that a mistake of the dumper is found.
+//
+// Load reads what concerns the whole image: code, symbols, the sections of the debug information. The
+// units of the debug information, which are by far the largest part, are not kept: Truth.Units passes
+// each of them to a worker, which compares and drops it. All inflating is inside of the package.
 package truth
 
 import (
-	"debug/elf"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 
+	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
+	"symkit/check/internal/truth/dwarfinfo"
+	"symkit/check/internal/truth/gotable"
+	"symkit/check/internal/truth/image"
+	"symkit/check/internal/truth/symtab"
+	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/internal/wire"
+	"symkit/limits"
 )
 
-// Recovered turns a panic of a library into an error. A fault in the mapped file panics again:
-// mem.Guard handles it.
-func Recovered(library string, r any) error {
-	if _, ok := r.(interface{ Addr() uintptr }); ok {
-		panic(r)
-	}
-	return fmt.Errorf("%s: %v", library, r)
+// Truth is what an image states about its code.
+type Truth struct {
+	Image   *elfx.Image
+	Code    pcs.Set
+	Symbols *symtab.Table
+	Names   *naming.Table // of functions and inlined calls
+	Paths   *naming.Paths // of source files
+	// Unreadable is the reason if the debug information cannot be read.
+	Unreadable error
+
+	opt  Options
+	info *dwarfinfo.Info // nil without debug information
 }
 
-// CodeOf returns where a file's machine code lies: its executable sections or, without section
-// headers, its executable segments. (A segment may also hold the ELF header, and with it address 0,
-// which marks discarded code.)
-func CodeOf(f *elfx.File) pcs.Set {
-	var r pcs.Set
-	for i := range f.Sections {
-		if s := &f.Sections[i]; s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 {
-			r = append(r, pcs.Range{Lo: s.Addr, Hi: s.Addr + s.Size})
-		}
-	}
-
-	// Without section headers.
-	if len(r) == 0 {
-		for _, x := range f.ExecRanges() {
-			r = append(r, pcs.Range{Lo: x.Lo, Hi: x.Hi})
-		}
-	}
-	return pcs.Union(r)
+// Options have the companion files of an image and the limits of the reading.
+type Options struct {
+	Companions *companion.Companions // or nil
+	Limits     limits.Limits
 }
 
-// efMIPSABI2 is the flag of MIPS n32 (MIPS64 ELF, "e_flags"): 32-bit addresses on a 64-bit
-// machine.
-const efMIPSABI2 = 0x20
-
-// ArchName returns the name of a machine in MODULE records, as Breakpad writes it where it knows
-// the machine. MIPS n32 is mips64, as x32 is x86_64: its unwind rules are about 64-bit registers,
-// for which Breakpad's walker tests whether the dump is of mips64 (stackwalker_mips.cc). Breakpad's
-// dump_syms writes mips for every MIPS, which no reader rejects.
-func ArchName(m elf.Machine, class elf.Class, flags uint32) string {
-	wide := class == elf.ELFCLASS64 || m == elf.EM_MIPS && flags&efMIPSABI2 != 0
-	pick := func(a, b string) string {
-		if wide {
-			return b
-		}
-		return a
-	}
-	switch m {
-	case elf.EM_386:
-		return "x86"
-	case elf.EM_X86_64:
-		return "x86_64"
-	case elf.EM_ARM:
-		return "arm"
-	case elf.EM_AARCH64:
-		return "arm64"
-	case elf.EM_PPC:
-		return "ppc"
-	case elf.EM_PPC64:
-		return "ppc64"
-	case elf.EM_MIPS, elf.EM_MIPS_RS3_LE:
-		return pick("mips", "mips64")
-	case elf.EM_RISCV:
-		return pick("riscv", "riscv64")
-	case elf.EM_S390:
-		return pick("s390", "s390x")
-	case elf.EM_SPARC, elf.EM_SPARC32PLUS:
-		return "sparc"
-	case elf.EM_SPARCV9:
-		return "sparcv9"
-	case elf.EM_LOONGARCH:
-		return pick("", "loongarch64")
-	}
-	return ""
+// Loss is a reason why records of a check cannot be compared.
+type Loss struct {
+	Check string
+	Err   error
 }
 
-// TextHash returns the exclusive or of the 16-byte blocks of the first 4096 bytes of .text. The
-// last block goes on after the section's end in the file, as Breakpad's does. A file without a byte
-// of .text has the hash of its other code, section after section.
-func TextHash(f *elfx.File) []byte {
-	var code []byte
-	for _, name := range []string{".text", "text"} {
-		text := f.Section(name)
-		if text == nil || text.Size == 0 || len(code) > 0 {
-			continue
+// Load reads img, except for the units.
+func Load(ctx context.Context, img *elfx.Image, opt Options) (*Truth, []Loss) {
+	t := &Truth{Image: img, Code: image.CodeOf(img.Main), Names: naming.NewTable(), Paths: naming.NewPaths(), opt: opt, info: dwarfinfo.Open(img.DWARF(), opt.Limits)}
+	t.Names.Most = opt.Limits.Max(limits.Names, img.Size()) // Exceeded returns the error
+	var lost []Loss
+	if t.info != nil {
+		t.Unreadable = t.info.Load(false)
+		err := t.openAlt(ctx)
+		if err != nil {
+			lost = append(lost, Loss{report.CheckNames, err})
 		}
+	}
 
-		// Whole blocks are read: the last block goes on after the section's end, and may be short
-		// at the end of the file.
-		n := min(text.Size, 4096)
-		code = make([]byte, (n+15)&^15)
-		got := copy(code, f.FileBytes(text.Offset, uint64(len(code))))
-		if !text.Present() || uint64(got) < n {
-			return nil
-		}
+	t.Symbols = symtab.Read(img, t.Code, opt.Limits)
+	for _, err := range t.Symbols.Losses {
+		lost = append(lost, Loss{report.CheckPublics, err})
 	}
-	if len(code) == 0 {
-		code = otherCode(f)
-	}
-	if len(code) == 0 {
+	return t, lost
+}
+
+// openAlt opens dwz's supplementary file.
+func (t *Truth) openAlt(ctx context.Context) error {
+	others := t.opt.Companions
+	if t.Unreadable != nil || others == nil || others.Alt == nil {
 		return nil
 	}
-
-	// Each byte goes to its place in the block.
-	h := make([]byte, 16)
-	for i, b := range code {
-		h[i%16] ^= b
+	t.info.Alt = dwarfinfo.OpenAlt(others.Alt, t.opt.Limits)
+	if t.info.Alt == nil {
+		return nil
 	}
-	return h
+	err := cmp.Or(t.info.Alt.Load(true), t.info.Alt.List(ctx))
+	if err != nil {
+		return fmt.Errorf("%s: %v", others.Alt.Path(), err)
+	}
+	return nil
 }
 
-// otherCode returns the first 4096 bytes of all code sections, nil if a part of them is not in the
-// file.
-func otherCode(f *elfx.File) (code []byte) {
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) != elf.SHF_ALLOC|elf.SHF_EXECINSTR || s.Size == 0 {
+// HasUnits reports whether there is debug information that can be read.
+func (t *Truth) HasUnits() bool { return t.info != nil && t.Unreadable == nil }
+
+// GoTable returns the table of functions of a Go program, nil for other programs.
+func (t *Truth) GoTable() (*gotable.Table, error) {
+	return gotable.Open(t.Image.Main, t.Code, t.opt.Limits)
+}
+
+// Unrelocated returns a loss for each part of a relocatable object whose fields were not relocated:
+// the section that such a field refers to is not certain.
+func (t *Truth) Unrelocated() (lost []Loss) {
+	for _, f := range []*elfx.File{t.Image.Main, t.Image.Debug} {
+		if f == nil {
 			continue
 		}
-
-		n := min(s.Size, 4096-uint64(len(code)))
-		part := f.FileBytes(s.Offset, n)
-		if !s.Present() || uint64(len(part)) < n {
-			return nil
+		for _, err := range slices.Concat(f.RelocLosses(), image.Unrelocated(f)) {
+			lost = append(lost, Loss{relocatedCheck(err), err})
 		}
-		code = append(code, part...)
 	}
-	return code
+	return lost
+}
+
+// relocatedCheck returns the check whose truth is in the section with fields that could not be
+// relocated.
+func relocatedCheck(err error) string {
+	e, ok := errors.AsType[*wire.Error](err)
+	switch {
+	case !ok:
+	case e.Section == ".debug_line" || e.Section == ".debug_line_str":
+		return report.CheckLines
+	case e.Section == ".eh_frame" || e.Section == ".debug_frame" || e.Section == ".sframe":
+		return report.CheckCFI
+	}
+	return report.CheckFuncs
+}
+
+// Exceeded returns the error of a limit if the symbol tables and the debug information have more names
+// than the limits allow: then no unit counts. The numbers do not depend on the order of the goroutines.
+func (t *Truth) Exceeded() error {
+	size := t.Image.Size()
+	switch {
+	case t.Names.Size()+t.Symbols.Names.Size() > t.opt.Limits.Max(limits.Names, size):
+		return fmt.Errorf(".debug_info: %w", t.opt.Limits.Exceeded(limits.Names, size))
+	case t.Paths.Size() > t.opt.Limits.Max(limits.Files, size):
+		return fmt.Errorf(".debug_line: %w", t.opt.Limits.Exceeded(limits.Files, size))
+	}
+	return t.info.Exhausted()
 }

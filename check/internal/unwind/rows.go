@@ -15,6 +15,7 @@ import (
 // unwindWorker is the state of one goroutine.
 type unwindWorker struct {
 	*unwinder
+	found    *collect.Outcome
 	machines [eval.Seeds]eval.Machine
 	state    []eval.Rule // in force
 	next     position
@@ -25,17 +26,19 @@ type unwindWorker struct {
 
 // newUnwindWorker returns a worker with machines of its own.
 func newUnwindWorker(u *unwinder) *unwindWorker {
-	return &unwindWorker{unwinder: u, machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}, memo: newMemo()}
+	return &unwindWorker{unwinder: u, found: collect.New(u.r.Report), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}, memo: newMemo()}
 }
 
-// flush adds to the report what the worker has counted since the last call.
-func (w *unwindWorker) flush() {
-	w.r.Collector.Compared(report.CheckCFI, w.compared)
+// take returns what the worker has found since the last call.
+func (w *unwindWorker) take() *collect.Outcome {
+	found := w.found
+	found.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
-		w.r.Collector.Unverified(report.CheckCFI, n, why)
+		found.Unverified(report.CheckCFI, n, why)
 	}
-	w.compared = 0
+	w.found, w.compared = collect.New(w.r.Report), 0
 	clear(w.unsure)
+	return found
 }
 
 // part compares the rows of one part of the code.
@@ -96,9 +99,9 @@ func (w *unwindWorker) report(seg segment, what string) {
 	lo, hi := seg.lo-r.Bias, seg.hi-r.Bias
 	f := collect.At(report.CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
 	if seg.at == 0 {
-		r.Collector.Missing(f, seg.hi-seg.lo)
+		w.found.Missing(f, seg.hi-seg.lo)
 	} else {
-		r.Collector.Wrong(f, seg.hi-seg.lo)
+		w.found.Wrong(f, seg.hi-seg.lo)
 	}
 }
 

@@ -71,19 +71,19 @@ func (u *unwinder) readSFrame() {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+		u.c.Unverified(report.CheckAgreement, 1, err.Error())
 		return
 	}
 
 	abi, ok := sframe.ABIOf(r.Image.Main.Machine, r.Image.Main.BigEndian)
 	if !ok {
-		r.Collector.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
+		u.c.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
 		return
 	}
 	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0,
-		Limits: r.Limits, FileSize: r.Image.Size()})
+		Limits: r.Report.Limits, FileSize: r.Image.Size()})
 	if err != nil {
-		r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+		u.c.Unverified(report.CheckAgreement, 1, err.Error())
 		if parsed == nil {
 			return
 		}
@@ -95,7 +95,7 @@ func (u *unwinder) readSFrame() {
 			break
 		}
 		if err != nil {
-			r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+			u.c.Unverified(report.CheckAgreement, 1, err.Error())
 			continue
 		}
 		if !r.Code.Contains(fde.Start) {
@@ -104,10 +104,10 @@ func (u *unwinder) readSFrame() {
 
 		for row, err := range fde.Rows() {
 			if err != nil {
-				r.Collector.Unverified(report.CheckAgreement, 1, err.Error())
+				u.c.Unverified(report.CheckAgreement, 1, err.Error())
 				break
 			}
-			if row.Begin < row.End && len(u.sframe) < r.Limits.Int(limits.CheckRows) {
+			if row.Begin < row.End && len(u.sframe) < r.Report.Limits.Int(limits.CheckRows) {
 				u.addRow(row, row.End, abi.RA(), abi.FP())
 			}
 		}
@@ -139,7 +139,7 @@ func (u *unwinder) sframeOnly() {
 			w.row(&row, x.ra)
 		})
 	}
-	w.flush()
+	u.c.Add(w.take())
 }
 
 // agreement counts the PCs at which DWARF and SFrame agree on the CFA, the return address and the
@@ -148,7 +148,7 @@ func (u *unwinder) agreement() {
 	if len(u.sframe) == 0 || u.exidx {
 		return
 	}
-	c := u.r.Collector
+	c := u.c
 	c.Begin(report.CheckAgreement, "PCs")
 	w := newUnwindWorker(u)
 
@@ -177,9 +177,7 @@ func (u *unwinder) agreement() {
 
 	c.Compared(report.CheckAgreement, both)
 	if differ > 0 {
-		c.Update(report.CheckAgreement, func(k *report.Check) {
-			k.Notes = append(k.Notes, fmt.Sprintf("SFrame and DWARF differ at %s of %s PCs", quantity.Number(differ), quantity.Number(both)))
-		})
+		c.Note(report.CheckAgreement, fmt.Sprintf("SFrame and DWARF differ at %s of %s PCs", quantity.Number(differ), quantity.Number(both)))
 	}
 }
 

@@ -23,14 +23,13 @@ import (
 
 // Input has the sides that Compare compares, and its options.
 type Input struct {
-	Collector *collect.Collector
-	Sym       *symfile.File
-	Image     *elfx.Image
-	Code      pcs.Set // of the image
-	Bias      uint64  // address of the ELF file minus that of the symbol file
-	Jobs      int
-	Progress  func(stage string, done, total int)
-	Limits    limits.Limits
+	Sym      *symfile.File
+	Image    *elfx.Image
+	Code     pcs.Set // of the image
+	Bias     uint64  // address of the ELF file minus that of the symbol file
+	Jobs     int
+	Progress func(stage string, done, total int)
+	Report   report.Options
 }
 
 // part is code that an FDE holds for: all of the FDE's code, or the part of it for which no other
@@ -43,6 +42,7 @@ type part struct {
 // unwinder compares the STACK CFI records with the tables.
 type unwinder struct {
 	r     *Input
+	c     *collect.Outcome
 	arch  *eval.Arch
 	parts []part
 	// sframe holds the rows of .sframe by address. On ARM, which has no .sframe, it holds the rows
@@ -63,19 +63,19 @@ type unwinder struct {
 const partBytes = 200
 
 // Compare makes the checks about STACK CFI records.
-func Compare(ctx context.Context, r *Input) error {
-	c, s := r.Collector, r.Sym
+func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
+	c, s := collect.New(r.Report), r.Sym
 	c.Begin(report.CheckCFI, "PCs")
 	if len(s.Inits) == 0 {
 		c.State(report.CheckCFI, report.NotInFile, "")
 	}
 
 	// Without register names no rule can be compared.
-	u := &unwinder{r: r, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Limits, limits.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
+	u := &unwinder{r: r, c: c, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Report.Limits, limits.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
 	if u.arch == nil {
 		c.State(report.CheckCFI, report.NotVerified, "")
 		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
-		return nil
+		return c, nil
 	}
 
 	// The tables of the ELF file.
@@ -87,7 +87,7 @@ func Compare(ctx context.Context, r *Input) error {
 	if u.over != nil {
 		c.State(report.CheckCFI, report.NotVerified, "")
 		c.Unread(report.CheckCFI, uint64(len(s.Inits)), u.over.Error())
-		return nil
+		return c, nil
 	}
 	if len(u.parts) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
 		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
@@ -103,7 +103,7 @@ func Compare(ctx context.Context, r *Input) error {
 	u.signalFrames()
 	u.agreement()
 	if len(s.Inits) == 0 {
-		return nil
+		return c, nil
 	}
 
 	// Records against tables, then records that no table accounts for.
@@ -113,11 +113,11 @@ func Compare(ctx context.Context, r *Input) error {
 		u.rules = append(u.rules, parser.Parse(text))
 	}
 	if err := u.compare(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	u.sframeOnly()
 	u.extra()
-	return nil
+	return c, nil
 }
 
 // list adds the FDEs of one section whose code is in the file.
@@ -129,7 +129,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+		u.c.Unverified(report.CheckCFI, 1, err.Error())
 		return
 	}
 
@@ -152,7 +152,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 			u.parts = nil
 			return
 		case err != nil:
-			r.Collector.Unverified(report.CheckCFI, 1, err.Error())
+			u.c.Unverified(report.CheckCFI, 1, err.Error())
 		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
 			u.over = u.records.Take(1, partBytes)
 			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
@@ -175,17 +175,20 @@ func (r *Input) deref(addr uint64) (uint64, bool) {
 func (u *unwinder) compare(ctx context.Context) error {
 	const chunk = 256
 	n := (len(u.parts) + chunk - 1) / chunk
-	return par.Each(ctx, u.r.Jobs, n, func() func(int) error {
+	found := make([]*collect.Outcome, n)
+	err := par.Each(ctx, u.r.Jobs, n, func() func(int) error {
 		w := newUnwindWorker(u)
 		return func(i int) error {
 			for k := i * chunk; k < min((i+1)*chunk, len(u.parts)); k++ {
 				w.part(&u.parts[k])
 			}
-			w.flush()
+			found[i] = w.take()
 			u.r.Progress("unwind rules", i+1, n)
 			return nil
 		}
 	})
+	u.c.Add(found...)
+	return err
 }
 
 // extra reports INIT records for PCs that no table describes.
@@ -195,8 +198,8 @@ func (u *unwinder) extra() {
 	for i := range r.Sym.Inits {
 		in := &r.Sym.Inits[i]
 		tables.Outside(in.Addr+r.Bias, in.End+r.Bias, func(lo, hi uint64) {
-			r.Collector.Compared(report.CheckCFI, hi-lo)
-			r.Collector.Wrong(collect.At(report.CheckCFI, in.At, lo-r.Bias, "no unwind table describes [%#x, %#x)", lo-r.Bias, hi-r.Bias), hi-lo)
+			u.c.Compared(report.CheckCFI, hi-lo)
+			u.c.Wrong(collect.At(report.CheckCFI, in.At, lo-r.Bias, "no unwind table describes [%#x, %#x)", lo-r.Bias, hi-r.Bias), hi-lo)
 		})
 	}
 }
@@ -216,11 +219,11 @@ func (u *unwinder) signalFrames() {
 		}
 		x, ok := info.SignalFrame()
 		if !ok {
-			r.Collector.Wrong(collect.At(report.CheckSignal, r.Sym.Infos[i].Line, 0, "want an address and a size"), 1)
+			u.c.Wrong(collect.At(report.CheckSignal, r.Sym.Infos[i].Line, 0, "want an address and a size"), 1)
 			continue
 		}
 		if at, ok := lines[x.Addr]; ok {
-			r.Collector.Wrong(collect.At(report.CheckDuplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
+			u.c.Wrong(collect.At(report.CheckDuplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
 		}
 
 		have = append(have, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
@@ -228,7 +231,7 @@ func (u *unwinder) signalFrames() {
 	}
 
 	// The code of the marked FDEs.
-	r.Collector.Begin(report.CheckSignal, "bytes")
+	u.c.Begin(report.CheckSignal, "bytes")
 	var want pcs.Set
 	for i := range u.parts {
 		if p := &u.parts[i]; p.fde.CIE.Signal {
@@ -240,22 +243,22 @@ func (u *unwinder) signalFrames() {
 	if len(have) == 0 {
 		gen, _ := r.Sym.Info(emit.KeyGenerator)
 		if len(want) == 0 || len(r.Sym.Inits) == 0 || !symfile.IsSymkit(gen.Text) {
-			r.Collector.State(report.CheckSignal, report.NotInFile, "")
+			u.c.State(report.CheckSignal, report.NotInFile, "")
 			return
 		}
 	}
 
 	// Both directions: code without a record, and records without such code.
 	have, want = pcs.Union(have), pcs.Union(want)
-	r.Collector.Compared(report.CheckSignal, want.Size())
+	u.c.Compared(report.CheckSignal, want.Size())
 	for _, x := range want {
 		have.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
-			r.Collector.Missing(report.Finding{Check: report.CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
+			u.c.Missing(report.Finding{Check: report.CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
 		})
 	}
 	for _, x := range have {
 		want.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
-			r.Collector.Wrong(collect.At(report.CheckSignal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
+			u.c.Wrong(collect.At(report.CheckSignal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
 		})
 	}
 }

@@ -272,7 +272,7 @@ func unlike(data *dwarf.Data, u *Unit, code pcs.Set, names *naming.Table, damage
 	n.Unit(&s)
 	for i := range refs {
 		key, ok := x.key(dwarf.Offset(x.refs[i].Off))
-		if got := n.ID(refs[i]); ok && got != names.ID(key) {
+		if got := n.id(refs[i]); ok && got != names.ID(key) {
 			return fmt.Sprintf("unit at %#x: name of %#x: %s; debug/dwarf: %+v", u.Off, refs[i].Off, names.Text(got), key)
 		}
 	}

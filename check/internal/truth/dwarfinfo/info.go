@@ -19,7 +19,6 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
-	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -49,7 +48,7 @@ type Info struct {
 	splits   splits
 
 	stream stream
-	units  []*Unit // those that Next has read, in order
+	units  []*Unit // those that were read, in order
 	groups groups
 
 	// records counts the memory of units and abbreviations by the size of the file, heavy is held
@@ -136,7 +135,7 @@ func OpenAlt(f *elfx.File, l limits.Limits) *Info {
 	return d
 }
 
-// Load reads the sections, .debug_info only if Inflate cannot inflate it for Next or whole is set. The
+// Load reads the sections, .debug_info only if Units cannot inflate it or whole is set. The
 // error states why the debug information cannot be verified.
 func (d *Info) Load(whole bool) (err error) {
 	get := func(name string) []byte {
@@ -160,8 +159,7 @@ func (d *Info) Load(whole bool) (err error) {
 	switch {
 	case err != nil:
 	case e == nil && !whole && d.stream.alone && s.Streams():
-		d.stream.buffer = mem.NewBuffer(int(size))
-		d.info = d.stream.buffer.Bytes()
+		d.stream.size = int(size)
 	default:
 		d.info = get(".debug_info")
 	}
@@ -169,7 +167,7 @@ func (d *Info) Load(whole bool) (err error) {
 	return err
 }
 
-// Release releases all units, and gives the pages of sections back to the system, after the last
+// Release forgets all units, and gives the pages of sections back to the system, after the last
 // name and line table was read. Names stay valid. Sections that are inflated or relocated stay in
 // memory, since others may be reading the same file.
 func (d *Info) Release() {
@@ -185,24 +183,20 @@ func (d *Info) Release() {
 	d.abbrev, d.line, d.ranges, d.rngLists = nil, nil, nil, nil
 	d.addr, d.str, d.lineStr, d.offsets = nil, nil, nil, nil
 
-	// Inflate may be about to return: Close releases what it has written.
-	d.stream.mu.Lock()
 	d.units, d.tables, d.groups = nil, nil, groups{}
-	d.stream.mu.Unlock()
 	if d.Alt != nil {
 		d.Alt.Release()
 	}
 }
 
-// begin sets the limits and prepares for Next.
+// begin sets the limits.
 func (d *Info) begin() {
 	d.tables = map[tableKey]*table{}
 	d.records = bounds.NewRecords(d.limits, limits.UnitRecords, uint64(d.size))
 	d.tableBudget = 64*len(d.abbrev) + 1<<20
-	d.workSize = uint64(len(d.info) + len(d.str) + len(d.lineStr))
+	d.workSize = uint64(d.Size() + len(d.str) + len(d.lineStr))
 	d.work.Store(int64(min(d.limits.Max(limits.CheckStrings, d.workSize), math.MaxInt64)))
 	d.groups.begin(len(d.line), d.limits)
-	d.stream.begin(len(d.info))
 }
 
 // header reads the header of the next unit. It returns false for a unit without a DIE.

@@ -181,19 +181,29 @@ func NewNamer(table *naming.Table) *Namer {
 	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1)}
 }
 
-// Unit begins a new unit.
+// Unit begins a new unit, and numbers the names of its functions.
 func (n *Namer) Unit(s *Scan) {
 	n.scan = s
 	n.refs.clear()
 	n.scopes = append(n.scopes[:0], make([]uint32, len(s.scopes))...)
+	for i := range s.Funcs {
+		s.Funcs[i].Name = n.id(s.Funcs[i].Ref)
+	}
+}
+
+// Calls numbers the names of the inlined calls of the unit.
+func (n *Namer) Calls() {
+	for i := range n.scan.Inlines {
+		n.scan.Inlines[i].Name = n.id(n.scan.Inlines[i].Origin)
+	}
 }
 
 // maxChain bounds the steps from a concrete function to its first declaration. Compilers write at
 // most three.
 const maxChain = 32
 
-// ID returns the number of the name of the function that at refers to.
-func (n *Namer) ID(at Ref) uint32 {
+// id returns the number of the name of the function that at refers to.
+func (n *Namer) id(at Ref) uint32 {
 	key := at.key()
 	id, ok := n.refs.get(key)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
-	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/image"
 	"symkit/elfx"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -28,7 +28,7 @@ func compareFile(t *testing.T, f *elfx.File) (compared int) {
 	if err != nil {
 		return 0
 	}
-	code, names := truth.CodeOf(f), naming.NewTable()
+	code, names := image.CodeOf(f), naming.NewTable()
 	for _, u := range d.units {
 		if what := unlike(data, u, code, names, false, &compared); what != "" {
 			t.Errorf("%s: %s", f.Path(), what)
@@ -74,7 +74,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		programs, code = append(programs, d), append(code, truth.CodeOf(file))
+		programs, code = append(programs, d), append(code, image.CodeOf(file))
 		f.Add(uint8(len(programs)-1), []byte{})
 		f.Add(uint8(len(programs)-1), []byte{0, 0, 8, 0xff, 1, 0, 9, 0x17, 2, 0, 10, 0})
 	}
@@ -96,15 +96,9 @@ func FuzzReader(f *testing.F) {
 
 		d.begin()
 		d.stream.alone = true
-		for {
-			u, err := d.Next(t.Context())
-			if e, ok := errors.AsType[*wire.Error](err); err != nil && !ok && !errors.Is(err, errSharedAbbrevs) {
-				t.Errorf("error without a place: %v %v", err, e)
-			}
-			if u == nil {
-				break
-			}
-			d.Done(u)
+		err := d.List(t.Context())
+		if e, ok := errors.AsType[*wire.Error](err); err != nil && !ok && !errors.Is(err, errSharedAbbrevs) {
+			t.Errorf("error without a place: %v %v", err, e)
 		}
 		data, err := libraryOf(d)
 		names, compared := naming.NewTable(), 0
@@ -142,7 +136,7 @@ func checkScan(t *testing.T, u *Unit, code pcs.Set, names *naming.Table) {
 	n.Unit(&s)
 	for i := range s.Funcs {
 		calls += s.Funcs[i].Inlines.Len()
-		n.ID(s.Funcs[i].Ref)
+		n.id(s.Funcs[i].Ref)
 	}
 	if calls != len(s.Inlines) {
 		t.Errorf("%d calls of functions, %d in all", calls, len(s.Inlines))

@@ -44,6 +44,7 @@ func (s *Scan) Release() {
 // Func is a function with code.
 type Func struct {
 	Ref     Ref
+	Name    uint32 // number in the Namer's table, which Namer.Unit sets
 	Ranges  symfile.Span
 	Inlines symfile.Span // set by finish
 }
@@ -51,6 +52,7 @@ type Func struct {
 // Inline is an inlined call with code. CallFile is -1 if the DIE has no DW_AT_call_file.
 type Inline struct {
 	Origin   Ref
+	Name     uint32 // number in the Namer's table, which Namer.Calls sets
 	Ranges   symfile.Span
 	CallFile int64
 	CallLine uint64

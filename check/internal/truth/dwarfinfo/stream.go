@@ -4,34 +4,31 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 
 	"symkit/elfx"
 	"symkit/internal/mem"
+	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
 
-// stream is .debug_info while it is inflated and read at the same time. One goroutine inflates,
-// others take units as they become complete. If no unit can refer to another one, the memory of
-// finished units is returned to the system, and the first goroutine stays a bounded number of bytes
-// ahead, so that only a small part of the section is in memory.
+// stream is .debug_info while it is inflated and read at the same time. One goroutine inflates the
+// section and sends complete units to others. If no unit can refer to another one, the memory of
+// finished units is returned to the system. The first goroutine waits for the others, so that only a
+// small part of the section is in memory.
 type stream struct {
 	alone  bool        // no unit refers to another one
-	buffer *mem.Buffer // as large as the section; nil if all bytes are there from the start
+	size   int         // of the section that Units inflates; 0 if all bytes are there from the start
+	buffer *mem.Buffer // that the section is inflated into, while Units runs
 
-	mu       sync.Mutex
-	changed  sync.Cond
-	have     int // bytes that are inflated
-	next     int // offset of the next unit
-	returned int // units that Next has returned
-	first    int // index of the first unit that is not done
-	dropped  int // offset of the first byte whose memory was not released
-	waiting  int // goroutines that wait for bytes
-	stopped  bool
-	ended    bool // Inflate has returned
-	err      error
-	empty    int // units of length 0
+	mu      sync.Mutex
+	have    int // bytes that are inflated
+	next    int // offset of the next unit
+	first   int // index of the first unit that is not done
+	dropped int // offset of the first byte whose memory was not released
+	empty   int // units of length 0
 }
 
 // What records take in memory, in bytes, with what slices and the collector need to grow:
@@ -42,92 +39,100 @@ const unitBytes, abbrevBytes, sparseBytes, stepBytes = 700, 60, 140, 24
 // maxEmpty bounds the units of length 0, which are padding at best: a section of zeros is damaged.
 const maxEmpty = 64
 
-// window is the number of bytes that may be inflated before the units in them are done; dropStep is
-// the least number of bytes that are released at a time.
-const window, dropStep = 28 << 20, 1 << 20
+// dropStep is the least number of bytes that are released at a time.
+const dropStep = 1 << 20
 
-func (s *stream) begin(size int) {
-	s.changed.L = &s.mu
-	if s.buffer == nil {
-		s.have = size
+// Units calls work for each i in [0, jobs), all at the same time. Each unit that can have code is in
+// one of the sequences, where it is valid until the next one. After damage in a header there are no
+// further units. If .debug_info cannot be inflated, the error is unreadable, and nothing that was read
+// counts.
+func (d *Info) Units(ctx context.Context, jobs int, work func(i int, units iter.Seq[*Unit]) error) (damage, unreadable, err error) {
+	if d.stream.size > 0 {
+		d.stream.buffer = mem.NewBuffer(d.stream.size)
+		defer d.stream.buffer.Release()
+		d.info = d.stream.buffer.Bytes()
 	}
+
+	flow := make(chan *Unit, jobs)
+	sending, stop := context.WithCancel(ctx)
+	defer stop()
+	err = par.For(ctx, jobs+1, jobs+1, func(i int) error {
+		if i == 0 {
+			defer close(flow)
+			damage, unreadable = d.send(sending, flow)
+			return nil
+		}
+
+		// A worker ends after the last unit was sent, unless it has failed: the sender must not wait
+		// for it then.
+		defer stop()
+		return work(i-1, func(yield func(*Unit) bool) {
+			for u := range flow {
+				more := yield(u)
+				d.done(u)
+				if !more {
+					return
+				}
+			}
+		})
+	})
+	return damage, unreadable, err
 }
 
-// Inflate inflates .debug_info, if that is not in memory yet. Next and Err return the error.
-func (d *Info) Inflate(ctx context.Context) {
+// send inflates .debug_info, if it is not in memory yet, and sends its units. damage is the error of a
+// header, err that of the section.
+func (d *Info) send(ctx context.Context, flow chan<- *Unit) (damage, err error) {
 	s := &d.stream
-	if s.buffer == nil {
-		return
-	}
-	stop := context.AfterFunc(ctx, s.changed.Broadcast)
-	defer stop()
-
-	// Of a damaged section nothing counts. The goroutines that wait go on even if Stream panics,
-	// because the file was truncated.
-	err := mem.ErrChanged
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.err, s.ended = err, true
-		s.have = len(d.info)
-		s.changed.Broadcast()
-	}()
-	err = d.file.Section(".debug_info").Stream(func(buf []byte, done int) ([]byte, int) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.have = done
-		s.changed.Broadcast()
-		for done-s.dropped > window && s.waiting == 0 && !s.stopped && ctx.Err() == nil {
-			s.changed.Wait()
+	if !s.alone {
+		damage = d.List(ctx)
+		for _, u := range d.units {
+			send(ctx, flow, u)
 		}
+		return damage, nil
+	}
+	if s.buffer == nil {
+		return d.sendUnits(ctx, flow, len(d.info)), nil
+	}
+
+	err = d.file.Section(".debug_info").Stream(func(_ []byte, done int) ([]byte, int) {
+		damage = cmp.Or(damage, d.sendUnits(ctx, flow, done))
 		return d.info, done
 	})
+	return cmp.Or(damage, d.sendUnits(ctx, flow, len(d.info))), err
 }
 
-// Stop ends the waiting of Inflate for Next. The caller does not call Next again.
-func (d *Info) Stop() {
-	s := &d.stream
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	s.changed.Broadcast()
-}
-
-// Close releases the memory that Inflate has written, after Inflate has returned.
-func (d *Info) Close() { d.stream.buffer.Release() }
-
-// Next returns the next unit that can have code, nil at the end. Any number of goroutines may call
-// it, each of which calls Done before it calls Next again. After damage in a header there are no
-// further units; the error is returned once. After an error of Inflate nothing that was read counts.
-func (d *Info) Next(ctx context.Context) (*Unit, error) {
-	s := &d.stream
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	// Other units may have to be found, too.
-	for s.returned == len(d.units) || !s.alone {
-		more, err := d.readUnit(ctx)
-		if err != nil {
-			return nil, err
-		}
+// sendUnits sends the units of which all bytes are below have.
+func (d *Info) sendUnits(ctx context.Context, flow chan<- *Unit, have int) error {
+	for ctx.Err() == nil {
+		before := len(d.units)
+		more, err := d.readUnit(have)
 		if !more {
-			break
+			return err
+		}
+		if len(d.units) > before {
+			send(ctx, flow, d.units[before])
 		}
 	}
-	if s.returned == len(d.units) {
-		return nil, s.err
-	}
-	s.returned++
-	return d.units[s.returned-1], nil
+	return nil
 }
 
-// readUnit reads the header of the next unit, and appends the unit to d.units if it can have code.
-// It returns false at the end.
-func (d *Info) readUnit(ctx context.Context) (more bool, err error) {
+// send sends a unit, unless nobody receives it any more.
+func send(ctx context.Context, flow chan<- *Unit, u *Unit) {
+	select {
+	case flow <- u:
+	case <-ctx.Done():
+	}
+}
+
+// readUnit reads the header of the next unit, and appends the unit to d.units if it can have code. It
+// returns false at the end, and if the unit reaches beyond the bytes that have been inflated.
+func (d *Info) readUnit(have int) (more bool, err error) {
 	s := &d.stream
-	err = d.wait(ctx)
-	if err != nil || s.next >= len(d.info) || len(d.units) >= d.limits.Int(limits.CheckUnits) {
-		return false, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.have = have
+	if s.next >= len(d.info) || len(d.units) >= d.limits.Int(limits.CheckUnits) || !d.complete() {
+		return false, nil
 	}
 	c := wire.New(".debug_info", d.info, d.bigEndian)
 	c.Seek(uint64(s.next))
@@ -171,34 +176,26 @@ func (d *Info) take(n, bytes int) error {
 	return nil
 }
 
-// wait waits until the next unit is complete. Other goroutines may read units meanwhile.
-func (d *Info) wait(ctx context.Context) error {
+// complete reports whether the next unit has been inflated.
+func (d *Info) complete() bool {
 	s := &d.stream
-	s.waiting++
-	defer func() { s.waiting-- }()
-	s.changed.Broadcast()
-	for s.have < len(d.info) && s.next < len(d.info) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-
-		// A unit begins with its length.
-		const length = 12
-		if s.have-s.next >= length {
-			c := wire.New(".debug_info", d.info, d.bigEndian)
-			c.Seek(uint64(s.next))
-			n, _ := c.InitialLength()
-			if n <= uint64(s.have-c.Pos()) {
-				return nil
-			}
-		}
-		s.changed.Wait()
+	if s.have == len(d.info) {
+		return true
 	}
-	return s.err
+
+	// A unit begins with its length.
+	const length = 12
+	if s.have-s.next < length {
+		return false
+	}
+	c := wire.New(".debug_info", d.info, d.bigEndian)
+	c.Seek(uint64(s.next))
+	n, _ := c.InitialLength()
+	return n <= uint64(s.have-c.Pos())
 }
 
-// Done ends the use of a unit. Names that were read of the unit stay valid.
-func (d *Info) Done(u *Unit) {
+// done ends the use of a unit. Names that were read of the unit stay valid.
+func (d *Info) done(u *Unit) {
 	s := &d.stream
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,39 +225,23 @@ func (d *Info) Done(u *Unit) {
 		d.file.Section(".debug_info").Discard(uint64(s.dropped), uint64(end))
 	}
 	s.dropped = end
-	s.changed.Broadcast()
 }
 
 // Len returns the number of units so far.
 func (d *Info) Len() int { return len(d.units) }
 
 // Size returns the number of bytes of .debug_info.
-func (d *Info) Size() int { return len(d.info) }
-
-// Err waits for the end of Inflate, and returns its error: that of a checksum comes after the last
-// unit. After an error, the units that were read are unusable.
-func (d *Info) Err() error {
-	s := &d.stream
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	s.changed.Broadcast()
-	for s.buffer != nil && !s.ended {
-		s.changed.Wait()
-	}
-	return s.err
-}
+func (d *Info) Size() int { return max(len(d.info), d.stream.size) }
 
 // List reads the headers of all units, for references to any of them.
 func (d *Info) List(ctx context.Context) error {
-	d.stream.mu.Lock()
-	defer d.stream.mu.Unlock()
-	for {
-		more, err := d.readUnit(ctx)
+	for ctx.Err() == nil {
+		more, err := d.readUnit(len(d.info))
 		if !more {
 			return err
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // selfContained reports whether no unit with abbreviations of this section can refer to another

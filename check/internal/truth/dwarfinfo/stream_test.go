@@ -2,12 +2,13 @@ package dwarfinfo
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
 
 	"symkit/check/internal/naming"
-	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/image"
 	"symkit/elfx"
 	"symkit/limits"
 )
@@ -22,7 +23,7 @@ func TestStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			code, names := truth.CodeOf(f), naming.NewTable()
+			code, names := image.CodeOf(f), naming.NewTable()
 			d := Open(f, limits.Limits{})
 			err = d.Load(round == 0)
 			if err != nil {
@@ -31,36 +32,28 @@ func TestStream(t *testing.T) {
 
 			var mu sync.Mutex
 			var got []string
-			var group sync.WaitGroup
-			group.Go(func() { d.Inflate(t.Context()) })
-			for range 1 + round%8 {
-				group.Go(func() {
-					var s Scan
-					n := NewNamer(names)
-					for u, err := d.Next(t.Context()); u != nil || err != nil; u, err = d.Next(t.Context()) {
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						err = s.Scan(t.Context(), u, code)
-						lines, _, lineErr := u.Group().Lines(code, naming.NewPaths())
-						texts, refs := s.texts()
-						n.Unit(&s)
-						mu.Lock()
-						got = append(got, texts...)
-						got = append(got, fmt.Sprint(u.Off, err, lineErr, len(lines.runs)))
-						for _, at := range refs {
-							got = append(got, names.Text(n.ID(at)))
-						}
-						mu.Unlock()
-						d.Done(u)
+			_, _, err = d.Units(t.Context(), 1+round%8, func(_ int, units iter.Seq[*Unit]) error {
+				var s Scan
+				n := NewNamer(names)
+				for u := range units {
+					err := s.Scan(t.Context(), u, code)
+					lines, _, lineErr := u.Group().Lines(code, naming.NewPaths())
+					texts, refs := s.texts()
+					n.Unit(&s)
+					mu.Lock()
+					got = append(got, texts...)
+					got = append(got, fmt.Sprint(u.Off, err, lineErr, len(lines.runs)))
+					for _, at := range refs {
+						got = append(got, names.Text(n.id(at)))
 					}
-				})
-			}
-			group.Wait()
-			d.Stop()
-			d.Close()
+					mu.Unlock()
+				}
+				return nil
+			})
 			f.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
 
 			slices.Sort(got)
 			if round == 0 {
@@ -111,17 +104,14 @@ func TestStreamDamagedReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := d.Next(t.Context())
-	if err != nil || !d.stream.alone {
+	err = d.List(t.Context())
+	if err != nil || !d.stream.alone || len(d.units) < 2 {
 		t.Fatalf("%v, or units refer to others", err)
 	}
 
 	var s Scan
-	second, err := d.Next(t.Context())
-	if err != nil || second == nil {
-		t.Fatalf("no second unit: %v", err)
-	}
-	err = s.Scan(t.Context(), second, truth.CodeOf(f))
+	first, second := d.units[0], d.units[1]
+	err = s.Scan(t.Context(), second, image.CodeOf(f))
 	if err != nil || len(s.Funcs) == 0 {
 		t.Fatalf("%d functions: %v", len(s.Funcs), err)
 	}

@@ -3,7 +3,7 @@ package gotable
 import (
 	"slices"
 
-	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/image"
 	"symkit/elfx"
 )
 
@@ -12,7 +12,7 @@ import (
 // differs between releases of Go. findBase takes the word with which the trees of all functions are
 // valid or, in a damaged file, the trees of most functions.
 func (g *Inlines) findBase(f *elfx.File, mem *goWords) bool {
-	trees := g.trees(truth.CodeOf(f).Size())
+	trees := g.trees(image.CodeOf(f).Size())
 	if len(trees) == 0 {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"symkit/check/internal/pcs"
-	"symkit/check/internal/truth"
+	"symkit/check/internal/truth/image"
 	"symkit/elfx"
 	"symkit/internal/bounds"
 	"symkit/limits"
@@ -41,7 +41,7 @@ const funcBytes = 400
 func Open(main *elfx.File, code pcs.Set, l limits.Limits) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t, err = nil, truth.Recovered("debug/gosym", p)
+			t, err = nil, image.Recovered("debug/gosym", p)
 		}
 	}()
 	var data []byte
