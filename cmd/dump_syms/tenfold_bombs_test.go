@@ -17,6 +17,9 @@ import (
 // TestTenfoldBombs: what asks for as much as a file can does not take more than a minute of processor time, which
 // is a hundred times what the slowest bomb takes. test/soak bounds its memory, too.
 func TestTenfoldBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	done := map[string]bool{}
 	for _, test := range tenfolds {
 		if done[test.bomb] {

@@ -18,6 +18,9 @@ import (
 // gigabyte, or in which each of thirty tables inflates to 16 MiB, is checked in less than 64 MiB.
 // (The race detector takes more by itself.) The tables of 16 MiB took 331 MiB when each section had an allowance of its own.
 func TestCompressedPeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("memory is measured with the program as it is built")
+	}
 	bombsStayBelow(t, func(int64) int64 { return 64 << 20 },
 		".shstrtab of a gigabyte, compressed by zstd", "all tables of 16 MiB, compressed by zlib", "all tables of 16 MiB, compressed by zstd")
 }
@@ -25,6 +28,9 @@ func TestCompressedPeak(t *testing.T) {
 // TestRecordPeak: a record of a few bytes took hundreds of bytes in memory, and a file of 20 kB
 // with 15 million empty names of files 1.7 GB: 64 MiB and 20 times the file are allowed.
 func TestRecordPeak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("memory is measured with the program as it is built")
+	}
 	allowed := func(size int64) int64 { return 64<<20 + 20*size }
 	var names []string
 	for _, kind := range []string{

@@ -300,6 +300,9 @@ func withGoLoops(f func()) {
 
 // What holds with assembly holds without.
 func TestGoLoops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	withGoLoops(func() {
 		t.Run("Good", TestGood)
 		t.Run("Bad", TestBad)

@@ -196,6 +196,9 @@ func TestSlidingWindow(t *testing.T) {
 // TestSlidingSpace: the most that comes between two calls is a chunk that ends in the
 // longest match, followed by the end of its block, and the longest stored block.
 func TestSlidingSpace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	for short := range 12 {
 		for _, tail := range []string{"", "x", "xy"} {
 			var plain []byte
@@ -244,6 +247,9 @@ func TestSlidingSpace(t *testing.T) {
 // TestSlidingErrors: a stream that is damaged anywhere, too long or too short has the
 // error that it has in one buffer, at the same place.
 func TestSlidingErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	plain := sample(4 * Space)
 	for _, level := range []int{0, 6} {
 		src := deflate(t, plain, level)

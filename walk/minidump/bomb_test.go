@@ -58,6 +58,9 @@ func TestBomb(t *testing.T) {
 // lines, and inlined calls with long names. Each of the bombs takes minutes or gigabytes if the
 // walk reads, evaluates or copies for each frame what all frames share.
 func TestWalkBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	tight, err := limits.Parse("rule-terms=10%,symbol-text=10%,inlined-calls=10%")
 	if err != nil {
 		t.Fatal(err)

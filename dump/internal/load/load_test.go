@@ -133,7 +133,11 @@ func TestSegments(t *testing.T) {
 	}
 	p.wants(t, want.text, p.plain...)
 	t.Run("usual segments", func(t *testing.T) { p.same(t, want) })
-	for _, most := range []int{1, 3 * leastSegment, 64 << 20} {
+	sizes := []int{3 * leastSegment, 1, 64 << 20}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, most := range sizes {
 		t.Run(fmt.Sprintf("small segments, up to %d bytes", most), func(t *testing.T) {
 			smallSegments(t, leastSegment, most)
 			p.same(t, want)

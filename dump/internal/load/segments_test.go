@@ -38,7 +38,11 @@ func infoFile(t *testing.T, info []byte) *elfx.File {
 // each from the start of a unit to the end of one; with a pool, buffers are used again.
 func TestInflater(t *testing.T) {
 	defer SetSegments(360<<10, 1<<20)()
-	for seed := range uint64(9) {
+	seeds := uint64(9)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		var info []byte
 		ends := map[int]bool{0: true}
