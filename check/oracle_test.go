@@ -42,8 +42,8 @@ func corpusFile(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// image opens a program and its debug file, which may be "" or a directory to search.
-func image(t *testing.T, main, debug string) *elfx.Image {
+// openImage opens a program and its debug file, which may be "" or a directory to search.
+func openImage(t *testing.T, main, debug string) *elfx.Image {
 	t.Helper()
 	var files [2]*elfx.File
 	for i, path := range []string{main, debug} {
@@ -113,7 +113,7 @@ func TestMain(m *testing.M) {
 // calls.
 func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Report) {
 	t.Helper()
-	img := image(t, main, debug)
+	img := openImage(t, main, debug)
 	others := companion.Find(img, companion.Places{})
 	t.Cleanup(others.Close)
 	args := append(flags, main)
@@ -336,7 +336,7 @@ func TestOracleOwnCorpus(t *testing.T) {
 // functions, 23.3 % of the code bytes; the PLT, __restore_rt, two ends of the stack.
 func TestOracleBreakpadLibc(t *testing.T) {
 	main, debug := libc(t)
-	rep := mustCheck(t, image(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
+	rep := mustCheck(t, openImage(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
 	out := text(t, rep)
 	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
@@ -347,7 +347,7 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	if n := rep.Check(report.CheckLines).Findings; n != 8 { // labels of assembler code without a FUNC
 		t.Errorf("%d findings about lines\n%s", n, out)
 	}
-	python := image(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
+	python := openImage(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
 	rep = mustCheck(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})
 	if rep.Total() != 2 || rep.Check(report.CheckCFI).Findings != 2 {
 		t.Error(text(t, rep))
@@ -372,7 +372,7 @@ func TestOracleMutations(t *testing.T) {
 	for _, name := range mutated {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "testdata", "elf", name)
-			checkMutations(t, image(t, path, ""), dumped(t, "--inlines", path), mutationsEach)
+			checkMutations(t, openImage(t, path, ""), dumped(t, "--inlines", path), mutationsEach)
 		})
 	}
 }
@@ -401,7 +401,7 @@ func TestCorpusMutations(t *testing.T) {
 			if err := os.WriteFile(path, readTest(t, file.path), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			checkMutations(t, image(t, path, ""), dumped(t, "--inlines", path), file.n)
+			checkMutations(t, openImage(t, path, ""), dumped(t, "--inlines", path), file.n)
 		})
 	}
 }
