@@ -176,3 +176,19 @@ func (z *symbolizer) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// found returns what is known of the symbols of m, when the walk has ended.
+func (z *symbolizer) found(m *Module) ModuleSymbols {
+	ms := z.mods[m]
+	f := ModuleSymbols{Module: m, Symbols: ms.syms, Met: ms.met.Load()}
+	if f.Symbols == nil || f.Symbols.Index == nil {
+		return f
+	}
+	f.Loaded, f.BadLines = true, f.Symbols.Index.Bad()
+	if f.Symbols.Shared {
+		f.BadLines = f.Symbols.BadLines
+	}
+	// The symbols are closed when Walk returns.
+	f.Symbols.Index = nil
+	return f
+}

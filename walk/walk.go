@@ -45,33 +45,6 @@ type Options struct {
 // are.
 const minFrames = 16
 
-// Result is the stacks of a process.
-type Result struct {
-	Process *Process
-	// Stacks are those of the threads that were walked, in their order.
-	Stacks []Stack
-	// Symbols are those of the modules that a stack met. Their Index must not
-	// be used: the symbols have been released.
-	Symbols map[*Module]*Symbols
-	// Met are the modules that the walk of a stack met: others are in Symbols only because
-	// a word of a stack points to them.
-	Met map[*Module]bool
-	// BadLines counts, by module, malformed lines of symbols.
-	BadLines map[*Module]int
-	// Loaded are the modules that have symbols.
-	Loaded map[*Module]bool
-}
-
-// Crashed returns the index in Stacks of the thread that crashed, or -1.
-func (r *Result) Crashed() int {
-	for i := range r.Stacks {
-		if c := r.Process.Crashed; c >= 0 && r.Stacks[i].Thread == &r.Process.Threads[c] {
-			return i
-		}
-	}
-	return -1
-}
-
 // Walk finds the stacks of p's threads, with symbols from s, which may be nil.
 // The result does not depend on the number of goroutines. The error is that of the context,
 // or elfx.ErrChanged if a mapped file was truncated during the walk.
@@ -122,7 +95,9 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 		return nil, err
 	}
 
-	res.account(syms)
+	for _, m := range p.Modules {
+		res.Modules = append(res.Modules, syms.found(m))
+	}
 	return res, nil
 }
 
@@ -153,23 +128,4 @@ func walkAll(ctx context.Context, p *Process, syms *symbolizer, threads []int, l
 			})
 		}
 	})
-}
-
-// account records the state of the modules' symbols.
-func (r *Result) account(syms *symbolizer) {
-	r.Symbols, r.BadLines, r.Loaded, r.Met = map[*Module]*Symbols{}, map[*Module]int{}, map[*Module]bool{}, map[*Module]bool{}
-	for m, ms := range syms.mods {
-		if ms.syms == nil {
-			continue
-		}
-		r.Symbols[m], r.Met[m] = ms.syms, ms.met.Load()
-		if idx := ms.syms.Index; idx != nil {
-			r.Loaded[m], r.BadLines[m] = true, idx.Bad()
-			if ms.syms.Shared {
-				r.BadLines[m] = ms.syms.BadLines
-			}
-			// The symbols are closed when Walk returns.
-			ms.syms.Index = nil
-		}
-	}
 }

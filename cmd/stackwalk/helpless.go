@@ -165,7 +165,8 @@ func below(res *walk.Result, dir string, rejected map[string]bool) (asked, used 
 		}
 	}
 
-	for _, syms := range res.Symbols {
+	for i := range res.Modules {
+		syms := res.Modules[i].Symbols
 		if syms == nil {
 			continue
 		}

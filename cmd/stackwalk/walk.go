@@ -132,10 +132,10 @@ func (c *cli) inputs() []string {
 
 // modules returns the files that may have been read for the modules of a dump.
 func (c *cli) modules(res *walk.Result) (paths []string) {
-	for _, m := range res.Process.Modules {
-		paths = append(paths, filepath.Join(c.Sysroot, m.Path))
-		if syms := res.Symbols[m]; syms != nil {
-			paths = append(paths, strings.Split(syms.From, " and ")...)
+	for _, m := range res.Modules {
+		paths = append(paths, filepath.Join(c.Sysroot, m.Module.Path))
+		if m.Symbols != nil {
+			paths = append(paths, strings.Split(m.Symbols.From, " and ")...)
 		}
 	}
 	return paths
@@ -364,8 +364,14 @@ func (j *job) report(res *walk.Result) {
 		command.Line(w, "stackwalk: warning: %s: not used: the dump has no module of its name and id; -v lists the modules", path)
 	}
 	told, rejected := map[string]bool{}, map[string]bool{}
-	for _, m := range res.Process.Modules {
-		for _, p := range c.unused(res, m) {
+	main := &walk.ModuleSymbols{}
+	for i := range res.Modules {
+		known := &res.Modules[i]
+		m := known.Module
+		if m == res.Process.Main {
+			main = known
+		}
+		for _, p := range c.unused(known, m == res.Process.Main) {
 			if p.Path == c.Exe && isOther(p.Err) && j.exeBelongs(res) {
 				continue
 			}
@@ -389,22 +395,21 @@ func (j *job) report(res *walk.Result) {
 			}
 			command.Line(w, "stackwalk: warning: %s: not used for %s: %s", p.Path, m.Path, reason)
 		}
-		if n := res.BadLines[m]; n > 0 {
-			command.Line(w, "stackwalk: warning: %s: %s of its symbols make no sense", res.Symbols[m].From, quantity.Count(n, "line", "lines"))
+		if n := known.BadLines; n > 0 {
+			command.Line(w, "stackwalk: warning: %s: %s of its symbols make no sense", known.Symbols.From, quantity.Count(n, "line", "lines"))
 		}
 		if c.Verbose {
-			describe(w, res, m)
+			describe(w, known)
 		}
 	}
 
 	j.helpless(w, res, rejected)
 
 	// Without the symbols of the program itself a report is of little use.
-	main := res.Process.Main
-	if main == nil || c.outputs != nil || c.Out != "" || res.Symbols[main] == nil || res.Loaded[main] || told[main.Path] || len(strangers) > 0 {
+	if !main.Missing() || c.outputs != nil || c.Out != "" || told[main.Module.Path] || len(strangers) > 0 {
 		return
 	}
-	command.Line(w, "stackwalk: warning: %s: the program has no symbols: %s", cmp.Or(main.Path, main.Name), c.advice(res.Process))
+	command.Line(w, "stackwalk: warning: %s: the program has no symbols: %s", cmp.Or(main.Module.Path, main.Module.Name), c.advice(res.Process))
 }
 
 // advice says how to give symbols of the program.
@@ -428,17 +433,16 @@ func once(w io.Writer, told map[string]bool, line string) {
 // and the servers that did not answer. A symbol file that --symbols names belongs to one
 // module, as the file of --exe does, so neither is reported for the others. A file of
 // another module that a store or a server has in the place of m's is reported.
-func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
-	syms := res.Symbols[m]
-	if syms == nil {
+func (c *cli) unused(m *walk.ModuleSymbols, main bool) (out []companion.Probe) {
+	if m.Symbols == nil {
 		return nil
 	}
 
-	for _, p := range syms.Tried {
+	for _, p := range m.Symbols.Tried {
 		switch {
 		case !p.Rejected(), errors.Is(p.Err, debuginfod.ErrNotFound):
 		case errors.Is(p.Err, symbols.ErrOtherModule) && slices.Contains(c.Symbols, p.Path):
-		case p.Path == c.Exe && m != res.Process.Main:
+		case p.Path == c.Exe && !main:
 		default:
 			out = append(out, p)
 		}
@@ -447,8 +451,8 @@ func (c *cli) unused(res *walk.Result, m *walk.Module) (out []companion.Probe) {
 }
 
 // describe reports where the symbols of a module were looked for.
-func describe(w io.Writer, res *walk.Result, m *walk.Module) {
-	syms, id := res.Symbols[m], m.DebugID
+func describe(w io.Writer, s *walk.ModuleSymbols) {
+	m, syms, id := s.Module, s.Symbols, s.Module.DebugID
 	if id == "" {
 		id = "id unknown"
 	}
@@ -460,7 +464,7 @@ func describe(w io.Writer, res *walk.Result, m *walk.Module) {
 	for _, p := range syms.Tried {
 		command.Line(w, "stackwalk: %s (%s): %s: %v", m.Path, id, p.Path, p.Err)
 	}
-	if res.Loaded[m] {
+	if s.Loaded {
 		command.Line(w, "stackwalk: %s (%s): symbols from %s", m.Path, id, syms.From)
 	} else {
 		command.Line(w, "stackwalk: %s (%s): no symbols", m.Path, id)

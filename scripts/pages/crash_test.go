@@ -410,7 +410,10 @@ func process(threads int) *walk.Result {
 	}
 	p.Main = p.Modules[0]
 	p.Threads = make([]walk.Thread, threads)
-	r := &walk.Result{Process: p, Loaded: map[*walk.Module]bool{p.Main: true}, Stacks: make([]walk.Stack, threads)}
+	r := &walk.Result{Process: p, Stacks: make([]walk.Stack, threads)}
+	for _, m := range p.Modules {
+		r.Modules = append(r.Modules, walk.ModuleSymbols{Module: m, Loaded: m == p.Main})
+	}
 	for i := range p.Threads {
 		p.Threads[i].ID = i + 1
 		r.Stacks[i] = walk.Stack{Thread: &p.Threads[i], Complete: true}

@@ -30,7 +30,7 @@ var publicNames = map[string]int{
 	"limits":               53,
 	"located":              9,
 	"sframe":               44,
-	"walk":                 62,
+	"walk":                 64,
 	"walk/compare":         40,
 	"walk/corefile":        12,
 	"walk/microdump":       11,

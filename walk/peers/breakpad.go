@@ -372,11 +372,13 @@ func (w *breakpadWriter) modules() {
 	w.printf("\nLoaded modules:\n")
 	// Modules without symbols are distinguished by name and id.
 	missing := map[[2]string]bool{}
-	r := w.r
-	for m, syms := range r.Symbols {
-		if syms != nil && r.Met[m] && !r.Loaded[m] {
-			missing[identity(m)] = true
+	corrupt := map[*walk.Module]bool{}
+	for i := range w.r.Modules {
+		m := &w.r.Modules[i]
+		if m.Missing() && m.Met {
+			missing[identity(m.Module)] = true
 		}
+		corrupt[m.Module] = m.BadLines > 0
 	}
 
 	for _, m := range listed(w.r.Process) {
@@ -393,7 +395,7 @@ func (w *breakpadWriter) modules() {
 		switch {
 		case missing[id]:
 			what = "No"
-		case w.r.BadLines[m] > 0:
+		case corrupt[m]:
 			what = "Corrupt"
 		}
 		if what != "" {

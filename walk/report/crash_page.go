@@ -291,7 +291,8 @@ func (b *pageBuilder) modules(j *jsonReport) (out []moduleView, without int) {
 	}
 
 	// The JSON has the modules in the order of the dump.
-	for i, m := range inDumpOrder(b.r.Process) {
+	for i, known := range inDumpOrder(b.r) {
+		m := known.Module
 		v := moduleView{jsonModule: &j.Modules[i], Frames: crashed[m], All: all[m], Size: m.End - m.Base, Main: m == b.r.Process.Main}
 		switch {
 		case v.Loaded && v.Corrupt:

@@ -31,7 +31,7 @@ func stackOf(pcs ...uint64) *walk.Result {
 		s.Frames = append(s.Frames, walk.Frame{PC: pc, SP: uint64(0x7000 + 16*i), Module: m, Trust: walk.TrustCFI,
 			Place: &walk.Place{Func: fmt.Sprintf("f%x", pc), FuncAddr: pc - 1, File: `C:\src\a b.c`, Line: 7}})
 	}
-	return &walk.Result{Process: p, Stacks: []walk.Stack{s}}
+	return &walk.Result{Process: p, Stacks: []walk.Stack{s}, Modules: []walk.ModuleSymbols{{Module: m}}}
 }
 
 // TestPagePolicy: the policy allows the style sheet and the script of the page, and nothing else.
@@ -57,7 +57,7 @@ func TestPagePolicy(t *testing.T) {
 // and the page says how to give symbols.
 func TestNoSource(t *testing.T) {
 	r := stackOf(0x2000)
-	r.Process.Modules = append(r.Process.Modules, &walk.Module{Path: "/lib/idle.so", Base: 0x200000, End: 0x201000})
+	r.Modules = append(r.Modules, walk.ModuleSymbols{Module: &walk.Module{Path: "/lib/idle.so", Base: 0x200000, End: 0x201000}})
 	text := pageOf(t, r, PageOptions{})
 	if strings.Count(text, "none given") != 1 || strings.Count(text, "in no stack") != 1 {
 		t.Errorf("%d modules without a source, %d in no stack", strings.Count(text, "none given"), strings.Count(text, "in no stack"))

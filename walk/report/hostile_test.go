@@ -19,7 +19,7 @@ func TestHostileNames(t *testing.T) {
 			Threads: []walk.Thread{{ID: 1, Name: name}}, Facts: walk.Facts{Unloaded: []walk.UnloadedModule{{Name: name, Base: 0x3000, End: 0x4000, CodeID: name}}, Assertion: name}}
 		place := &walk.Place{Func: name, FuncAddr: 0x1000, File: name, Line: 7, LineAddr: 0x1000, Inlines: []walk.InlineCall{{Func: name, File: name, Line: 3}}}
 		res := &walk.Result{Process: p, Stacks: []walk.Stack{{Thread: &p.Threads[0], Frames: []walk.Frame{{PC: 0x1010, Module: m, Place: place}}}},
-			Loaded: map[*walk.Module]bool{m: true}}
+			Modules: []walk.ModuleSymbols{{Module: m, Loaded: true}}}
 		var out bytes.Buffer
 		if err := JSON(&out, res); err != nil || !json.Valid(out.Bytes()) || !utf8.Valid(out.Bytes()) {
 			t.Errorf("%.20q: no JSON: %v", name, err)

@@ -52,8 +52,8 @@ func (e *IndexEntry) Fill(r *walk.Result) {
 	if p.Crash.HasAddress {
 		e.Address = fmt.Sprintf("%#x", p.Crash.Address)
 	}
-	for _, m := range p.Modules {
-		if s := r.Symbols[m]; s != nil && !r.Loaded[m] && len(s.Tried) > 0 {
+	for i := range r.Modules {
+		if m := &r.Modules[i]; m.Missing() && len(m.Symbols.Tried) > 0 {
 			e.Without++
 		}
 	}

@@ -97,7 +97,7 @@ func TestIndexEntry(t *testing.T) {
 	p.Facts.Signature = "inner | outer"
 	place := &walk.Place{Func: "outer", File: "/src/app.c", Line: 7, Inlines: []walk.InlineCall{{Func: "inner", File: "/src/app.h", Line: 3}}}
 	r := &walk.Result{Process: p, Stacks: []walk.Stack{{Thread: &p.Threads[0], Frames: []walk.Frame{{PC: 0x1010, Module: m, Place: place}}}},
-		Symbols: map[*walk.Module]*walk.Symbols{m: {Tried: []companion.Probe{{Path: "app.sym"}}}}}
+		Modules: []walk.ModuleSymbols{{Module: m, Symbols: &walk.Symbols{Tried: []companion.Probe{{Path: "app.sym"}}}}}}
 
 	var got IndexEntry
 	got.Fill(r)

@@ -223,11 +223,11 @@ func (w *jsonWriter) report() *jsonReport {
 	}
 
 	// Modules are listed in the order of the dump.
-	for i, m := range inDumpOrder(p) {
-		if m == p.Main {
+	for i, m := range inDumpOrder(r) {
+		if m.Module == p.Main {
 			j.Main = &i
 		}
-		j.Modules = append(j.Modules, w.module(m))
+		j.Modules = append(j.Modules, w.module(&m))
 	}
 
 	for i := range p.Facts.Unloaded {
@@ -239,9 +239,9 @@ func (w *jsonWriter) report() *jsonReport {
 }
 
 // inDumpOrder returns the modules in the order in which the dump lists them.
-func inDumpOrder(p *walk.Process) []*walk.Module {
-	modules := slices.Clone(p.Modules)
-	slices.SortStableFunc(modules, func(a, b *walk.Module) int { return cmp.Compare(a.Order, b.Order) })
+func inDumpOrder(r *walk.Result) []walk.ModuleSymbols {
+	modules := slices.Clone(r.Modules)
+	slices.SortStableFunc(modules, func(a, b walk.ModuleSymbols) int { return cmp.Compare(a.Module.Order, b.Module.Order) })
 	return modules
 }
 
@@ -301,19 +301,19 @@ func (w *jsonWriter) bitFlips(f *shown.Fault) (out []jsonBitFlip) {
 	return out
 }
 
-func (w *jsonWriter) module(m *walk.Module) jsonModule {
-	r := w.r
+func (w *jsonWriter) module(s *walk.ModuleSymbols) jsonModule {
+	m := s.Module
 	j := jsonModule{Base: w.hex(m.Base), End: w.hex(m.End), DebugFile: m.DebugFile, DebugID: optional(m.DebugID),
-		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: r.Loaded[m], Cert: w.signer(m.File()), Extension: &jsonModuleExtra{Path: m.Path}}
+		Filename: m.File(), CodeID: optional(strings.ToLower(m.FileID())), Version: optional(m.Version), Loaded: s.Loaded, Cert: w.signer(m.File()), Extension: &jsonModuleExtra{Path: m.Path}}
 	if j.DebugID == nil && w.peer != nil {
 		j.DebugID = optional(cmp.Or(m.ShownID, noID))
 	}
-	if syms := r.Symbols[m]; syms != nil {
-		j.Missing = !r.Loaded[m] && len(syms.Tried) > 0 // looked for, and not found
+	if syms := s.Symbols; syms != nil {
+		j.Missing = !s.Loaded && len(syms.Tried) > 0 // looked for, and not found
 		// Symbols that were loaded may still have damaged lines.
-		j.Corrupt = r.BadLines[m] > 0
+		j.Corrupt = s.BadLines > 0
 		j.URL = optional(syms.URL)
-		j.Extension.From, j.Extension.BadLines, j.Extension.Damage = syms.From, r.BadLines[m], syms.Damage
+		j.Extension.From, j.Extension.BadLines, j.Extension.Damage = syms.From, s.BadLines, syms.Damage
 		for _, p := range syms.Tried {
 			j.Extension.Tried = append(j.Extension.Tried, jsonProbe{p.Path, p.Err.Error()})
 		}

@@ -27,7 +27,7 @@ func TestJSONFacts(t *testing.T) {
 				Modules: []walk.CrashpadModule{{Module: "m", List: []string{"l"}, Simple: []walk.Annotation{{Name: "s", Value: "t"}}, Objects: []walk.Annotation{{Name: "o", Value: "p"}}}}}},
 		Warnings: []string{"torn"}}
 	p.Main = p.Modules[1]
-	res := &walk.Result{Process: p}
+	res := &walk.Result{Process: p, Modules: []walk.ModuleSymbols{{Module: p.Modules[0]}, {Module: p.Modules[1]}}}
 	var out bytes.Buffer
 	if err := JSON(&out, res); err != nil {
 		t.Fatal(err)

@@ -230,7 +230,8 @@ func (w *textWriter) position(file string, line uint32) {
 func (w *textWriter) modules() {
 	w.printf("\nModules\n")
 	digits := 2 * w.r.Process.WordSize()
-	for _, m := range w.r.Process.Modules {
+	for i := range w.r.Modules {
+		m := w.r.Modules[i].Module
 		w.printf("0x%0*x-0x%0*x  %s", digits, m.Base, digits, m.End, printable.String(m.Path))
 		if m.Version != "" {
 			w.printf("  %s", printable.String(m.Version))
@@ -241,7 +242,7 @@ func (w *textWriter) modules() {
 		if m == w.r.Process.Main {
 			w.printf("  (main)")
 		}
-		if syms := w.r.Symbols[m]; syms != nil && !w.r.Loaded[m] {
+		if w.r.Modules[i].Missing() {
 			w.printf("  (no symbols)")
 		}
 		w.printf("\n")

@@ -86,7 +86,7 @@ func TestSharedWalks(t *testing.T) {
 				Modules: []*walk.Module{{Name: "m", DebugID: fmt.Sprint(i % 2), Base: 0x400000, End: 0x500000}}}
 			p.Threads[0].Regs.PC = 0x401008
 			res, err := walk.Walk(context.Background(), p, s, walk.Options{})
-			if err != nil || res.Stacks[0].Frames[0].Place.Func != "f" || res.BadLines[p.Modules[0]] != 1 {
+			if err != nil || res.Stacks[0].Frames[0].Place.Func != "f" || res.Modules[0].BadLines != 1 {
 				t.Errorf("%v, %v", res, err)
 			}
 		})
