@@ -29,7 +29,7 @@ func (w *worker) sortCalls(calls []call) {
 // from has. steps counts the steps of collecting w.calls.
 func (w *worker) compareInlines(i, steps int, from uint64) {
 	w.symCalls = w.callsOf(&w.in.Sym.Funcs[i], w.symCalls[:0])
-	w.in.work.spent.Add(int64(steps + len(w.calls) + len(w.symCalls)))
+	w.spend(int64(steps + len(w.calls) + len(w.symCalls)))
 	o := w.compareCalls(w.symCalls, w.calls)
 	o.from = from
 	if o.right() {

@@ -18,7 +18,7 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	var ok bool
 	before := g.Steps
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
-	w.in.work.spent.Add(g.Steps - before)
+	w.spend(g.Steps - before)
 	if !ok {
 		w.out.found.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines)), gotable.NoteGoDamage)
 		return

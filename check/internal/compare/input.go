@@ -38,7 +38,7 @@ type Input struct {
 type work struct {
 	matches   []atomic.Uint64 // by index of INLINE_ORIGIN: the last answer of likeness about the name
 	states    []atomic.Uint32 // by index of FUNC: a set of linesDone and so on
-	spent     atomic.Int64    // steps of comparing so far, see exhausted
+	spent     atomic.Int64    // steps of comparing so far, see worker.spend
 	functions atomic.Int64    // ranges of functions so far, see funcsExceeded
 }
 
@@ -68,8 +68,13 @@ func New(in Input) *Input {
 // is reports whether FUNC i has a state.
 func (x *work) is(i int, state uint32) bool { return x.states[i].Load()&state != 0 }
 
-// set adds states to those of FUNC i.
-func (x *work) set(i int, states uint32) { x.states[i].Or(states) }
+// set adds states to those of FUNC i. It writes only what is new: many goroutines would wait for each
+// other if each of thousands of descriptions of one FUNC were a write.
+func (x *work) set(i int, states uint32) {
+	if x.states[i].Load()&states != states {
+		x.states[i].Or(states)
+	}
+}
 
 // fileIndex returns the index in symFiles of a FILE number.
 func (in *Input) fileIndex(num uint32) uint32 {

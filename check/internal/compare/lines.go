@@ -23,7 +23,7 @@ func (w *worker) compareLines(f *symfile.Func, runs []dwarfinfo.Run) (o outcome)
 			in.compareLine(&o, x, have, want)
 		}
 	})
-	in.work.spent.Add(steps)
+	w.spend(steps)
 	return o
 }
 

@@ -66,12 +66,12 @@ func TestDescribedOften(t *testing.T) {
 	w := newWorker(in, newUnits(in.Report))
 	var table dwarfinfo.Lines
 	o, ok := w.lines(0, &table, 0, linesRight)
-	once := in.work.spent.Load()
+	once := w.spent
 	for range 1000 {
 		_, again := w.lines(0, &table, 0, linesRight)
 		ok = ok && !again
 	}
-	if !ok || !o.right() || once == 0 || in.work.spent.Load() != once {
-		t.Errorf("%v, %+v: %d steps once, %d after 1000 more", ok, o, once, in.work.spent.Load())
+	if !ok || !o.right() || once == 0 || w.spent != once {
+		t.Errorf("%v, %+v: %d steps once, %d after 1000 more", ok, o, once, w.spent)
 	}
 }

@@ -7,8 +7,9 @@ import (
 
 // worker compares the functions of units. Two goroutines have no worker in common.
 type worker struct {
-	in  *Input
-	out *Units // what the worker has found
+	in    *Input
+	out   *Units // what the worker has found
+	spent int64  // steps of comparing that in.work does not count yet
 
 	// The other fields are a cache and buffers, used again for each unit or function.
 	body       symfile.Body
@@ -51,6 +52,16 @@ const (
 // malicious file can all describe the same code; in sound files each record is compared only a few
 // times.
 const maxComparisons = 64
+
+// spend counts steps of comparing. The count that all workers share gets many at a time, because
+// processors wait for each other when they write to one place.
+func (w *worker) spend(steps int64) {
+	w.spent += steps
+	if w.spent >= 1<<12 {
+		w.in.work.spent.Add(w.spent)
+		w.spent = 0
+	}
+}
 
 // exhausted reports whether comparing has to end because the file describes the same code too often. The
 // rest counts as not verified then.

@@ -36,7 +36,10 @@ type merger struct {
 	ra      cfi.Reg       // SFrame's return address
 	current frames.Source // of the current record
 
-	// The SFrame FDE that was read last: its place, all its rows, and their registers.
+	lo, hi uint64 // the code from the first entry of the run to its last
+
+	// The SFrame FDE that was read last: its place, its rows in [lo, hi), and their registers. The rows of
+	// all code would take memory for each goroutine.
 	secondAt   uint64
 	secondRead bool
 	secondRows []cfi.Row
@@ -63,6 +66,9 @@ func newMerger(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64) *me
 func (m *merger) run(dst []byte, entries []frames.Entry) ([]byte, Losses) {
 	m.Losses, m.text.Stats, m.text.ByPC = Losses{}, cfi.Stats{}, cfi.MaxByPC
 	m.secondRead = false
+	if len(entries) > 0 {
+		m.lo, m.hi = entries[0].Lo, entries[len(entries)-1].Hi
+	}
 
 	for i := range entries {
 		m.entry(&entries[i])
@@ -194,12 +200,21 @@ func (m *merger) readSFrame(at uint64) {
 		m.Errs = append(m.Errs, err)
 		return
 	}
+	count := 0
 	for row, err := range fde.Rows() {
 		if err != nil {
 			m.Errs = append(m.Errs, err)
 			break
 		}
 		if row.Begin >= row.End {
+			continue
+		}
+		count++
+		if count > m.t.MaxRows {
+			m.Errs = append(m.Errs, m.t.TooManyRows(fde.Offset))
+			break
+		}
+		if row.End <= m.lo || row.Begin >= m.hi {
 			continue
 		}
 
@@ -213,10 +228,6 @@ func (m *merger) readSFrame(at uint64) {
 			kept.CFA = entryCFA(chunk.ABI)
 		}
 		m.secondRows = append(m.secondRows, kept)
-		if len(m.secondRows) >= m.t.MaxRows {
-			m.Errs = append(m.Errs, m.t.TooManyRows(fde.Offset))
-			break
-		}
 	}
 }
 
