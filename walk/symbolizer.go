@@ -28,7 +28,7 @@ type moduleSymbols struct {
 	index *emit.Index // that of syms, which counts what is read
 	met   atomic.Bool // by the walk of a stack
 
-	mu     sync.Mutex
+	mu     sync.RWMutex // each frame of each thread reads, few write
 	places map[uint64]*Place
 	rules  map[uint64]*unwindRules
 	names  map[*byte]string // by the first byte in the symbol file
@@ -80,17 +80,24 @@ func (z *symbolizer) symbols(ctx context.Context, m *Module) *Symbols {
 	return ms.syms
 }
 
+// meet notes that the walk of a stack met the module.
+func (ms *moduleSymbols) meet() {
+	if !ms.met.Load() {
+		ms.met.Store(true)
+	}
+}
+
 // index returns the symbols of m; nil if there are none.
 func (z *symbolizer) index(ctx context.Context, m *Module) *emit.Index {
 	ms := z.mods[m]
-	ms.met.Store(true)
+	ms.meet()
 	z.symbols(ctx, m)
 	return ms.index
 }
 
 // place returns the place of an address in m, from the symbols of m.
 func (z *symbolizer) place(ctx context.Context, m *Module, addr uint64) *Place {
-	z.mods[m].met.Store(true)
+	z.mods[m].meet()
 	return z.pointee(ctx, m, addr)
 }
 
@@ -102,9 +109,9 @@ func (z *symbolizer) pointee(ctx context.Context, m *Module, addr uint64) *Place
 		return noPlace
 	}
 
-	ms.mu.Lock()
+	ms.mu.RLock()
 	p := ms.places[addr]
-	ms.mu.Unlock()
+	ms.mu.RUnlock()
 	switch {
 	case p != nil:
 		return p

@@ -39,9 +39,9 @@ func (v *view) rulesAt(m *Module, addr uint64) *unwindRules {
 	}
 
 	ms := v.syms.mods[m]
-	ms.mu.Lock()
+	ms.mu.RLock()
 	u := ms.rules[addr]
-	ms.mu.Unlock()
+	ms.mu.RUnlock()
 	if u != nil {
 		return u
 	}

@@ -37,8 +37,7 @@ type Files struct {
 	// Limits are those that the files are opened with.
 	Limits limits.Limits
 
-	mu    sync.Mutex
-	found map[*walk.Module]*foundFile
+	found sync.Map // *foundFile by *walk.Module
 }
 
 // Fetched is the path of a probe that has the error of Fetch.
@@ -91,16 +90,12 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 
 // entry returns the entry of m, after a search of all places but Fetch.
 func (f *Files) entry(m *walk.Module) *foundFile {
-	f.mu.Lock()
-	if f.found == nil {
-		f.found = map[*walk.Module]*foundFile{}
+	// Each frame of each thread asks: a map with a lock would make processors wait for each other.
+	entry, ok := f.found.Load(m)
+	if !ok {
+		entry, _ = f.found.LoadOrStore(m, &foundFile{})
 	}
-	got := f.found[m]
-	if got == nil {
-		got = &foundFile{}
-		f.found[m] = got
-	}
-	f.mu.Unlock()
+	got := entry.(*foundFile)
 
 	got.local.Do(func() {
 		for _, path := range f.candidates(m) {
@@ -298,13 +293,12 @@ func pathless(err error) error {
 
 // Close closes the files.
 func (f *Files) Close() (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for m, got := range f.found {
+	for m, entry := range f.found.Range {
+		got := entry.(*foundFile)
 		if got.file != nil {
 			err = errors.Join(err, got.file.Close())
 		}
-		delete(f.found, m)
+		f.found.Delete(m)
 	}
 	return err
 }

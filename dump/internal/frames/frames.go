@@ -65,7 +65,7 @@ type Table struct {
 
 	BelowLoad   int // entries below the module's load address
 	OutsideCode int // entries of code that is not in the file
-	// MaxRows bounds the rows of one FDE of SFrame that are in memory together.
+	// MaxRows bounds the rows of one FDE of SFrame.
 	MaxRows int
 	tooMany error // there are more
 
