@@ -298,7 +298,7 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 			first-- // yasm gives no row to the first instruction of a section
 		}
 		for i := first; i < len(in.Sym.Funcs) && in.Sym.Funcs[i].Addr+in.Bias < x.Hi; i++ {
-			in.work.spent.Add(1)
+			w.spend(1)
 			if in.work.is(i, linesDone) {
 				continue
 			}

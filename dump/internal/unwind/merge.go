@@ -40,10 +40,12 @@ type merger struct {
 
 	// The SFrame FDE that was read last: its place, its rows in [lo, hi), and their registers. The rows of
 	// all code would take memory for each goroutine.
-	secondAt   uint64
-	secondRead bool
-	secondRows []cfi.Row
-	secondRegs []cfi.RegRule
+	second struct {
+		at   uint64
+		read bool
+		rows []cfi.Row
+		regs []cfi.RegRule
+	}
 }
 
 func newMerger(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64) *merger {
@@ -65,7 +67,7 @@ func newMerger(t *frames.Table, arch *cfi.Arch, bigEndian bool, load uint64) *me
 // earlier runs.
 func (m *merger) run(dst []byte, entries []frames.Entry) ([]byte, Losses) {
 	m.Losses, m.text.Stats, m.text.ByPC = Losses{}, cfi.Stats{}, cfi.MaxByPC
-	m.secondRead = false
+	m.second.read = false
 	if len(entries) > 0 {
 		m.lo, m.hi = entries[0].Lo, entries[len(entries)-1].Hi
 	}
@@ -171,10 +173,10 @@ func (m *merger) readSecond(e *frames.Entry) {
 
 // readRows copies the rows in [lo, hi) of the SFrame FDE at a place.
 func (m *merger) readRows(lo, hi, at uint64) {
-	if !m.secondRead || m.secondAt != at {
+	if !m.second.read || m.second.at != at {
 		m.readSFrame(at)
 	}
-	rows := m.secondRows
+	rows := m.second.rows
 	rows = rows[sort.Search(len(rows), func(i int) bool { return rows[i].End > lo }):]
 	for i := 0; i < len(rows) && rows[i].Begin < hi; i++ {
 
@@ -190,8 +192,8 @@ func (m *merger) readRows(lo, hi, at uint64) {
 
 // readSFrame reads the SFrame FDE at a place, once for all FDEs of DWARF in its code.
 func (m *merger) readSFrame(at uint64) {
-	m.secondAt, m.secondRead = at, true
-	m.secondRows, m.secondRegs = m.secondRows[:0], m.secondRegs[:0]
+	m.second.at, m.second.read = at, true
+	m.second.rows, m.second.regs = m.second.rows[:0], m.second.regs[:0]
 
 	chunkIndex, index := frames.SFramePlace(at)
 	chunk := &m.t.SFrame.Chunks[chunkIndex]
@@ -219,15 +221,15 @@ func (m *merger) readSFrame(at uint64) {
 		}
 
 		// The iterator uses the memory of the row again.
-		from := len(m.secondRegs)
-		m.secondRegs = append(m.secondRegs, row.Regs...)
+		from := len(m.second.regs)
+		m.second.regs = append(m.second.regs, row.Regs...)
 		kept := *row
-		kept.Regs = m.secondRegs[from:len(m.secondRegs):len(m.secondRegs)]
+		kept.Regs = m.second.regs[from:len(m.second.regs):len(m.second.regs)]
 		current := fde.Current()
 		if current.Outermost() {
 			kept.CFA = entryCFA(chunk.ABI)
 		}
-		m.secondRows = append(m.secondRows, kept)
+		m.second.rows = append(m.second.rows, kept)
 	}
 }
 
