@@ -67,11 +67,12 @@ func TestOverwrittenDebugInfo(t *testing.T) {
 				}
 				return nil
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if damage != nil || unreadable != nil {
+			// WriteFile truncates first: a page that is read in between is gone.
+			switch {
+			case errors.Is(err, mem.ErrChanged) || damage != nil || unreadable != nil:
 				failed++
+			case err != nil:
+				t.Fatal(err)
 			}
 			if failed == 0 {
 				t.Errorf("%s: no damage was found", name)
