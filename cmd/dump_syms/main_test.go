@@ -184,6 +184,9 @@ func fixture(name string) ([]byte, error) {
 // TestTruncatedHeaders cuts a program at every byte of its ELF, program and
 // section headers.
 func TestTruncatedHeaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of one goroutine under the race detector")
+	}
 	whole := programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.so")
 	const programHeaders, sectionHeaders = 64 + 20*56, 64 * 64
 	located := regexp.MustCompile(`^dump_syms: error: [^\n]*cut\.elf: [a-zA-Z .]+\+0x[0-9a-f]+: [^\n]+\n$`)

@@ -83,6 +83,9 @@ var checkRow = regexp.MustCompile(`(?m)^ +[a-z-]+ +\d+((?: +\d+){4})  `)
 
 // TestTenfold: nothing is lost of such programs, and symcheck verifies all of what is written.
 func TestTenfold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a minute of large inputs under the race detector")
+	}
 	for _, test := range tenfolds {
 		t.Run(test.limit+", "+test.what, func(t *testing.T) {
 			n := 10 * test.largest
