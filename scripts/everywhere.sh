@@ -43,7 +43,7 @@ programs() {
 	local target=$1 dir=$2 name
 	mkdir -p "$dir"
 	if [ -z "$dist" ]; then
-		GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -pgo=off -trimpath -buildvcs=false -o "$dir/" ./cmd/...
+		GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -pgo=off -buildvcs=false -o "$dir/" ./cmd/...
 		return
 	fi
 	name=${target/\//-}
