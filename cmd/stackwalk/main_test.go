@@ -23,7 +23,18 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 var tested = programtest.Program{Name: "stackwalk", Run: run}
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stackwalk": main, "minidump_stackwalk": main, "microdump_stackwalk": main, "minidump-stackwalk": main})
+	testscript.Main(tests{m}, map[string]func(){"stackwalk": main, "minidump_stackwalk": main, "microdump_stackwalk": main, "minidump-stackwalk": main})
+}
+
+// shared is a directory of files that several tests read, "" until one of them makes it.
+var shared string
+
+type tests struct{ *testing.M }
+
+// Run runs the tests, and removes what they shared.
+func (t tests) Run() int {
+	defer os.RemoveAll(shared)
+	return t.M.Run()
 }
 
 // TestScripts runs the scripts of testdata/script. Their command `fixture NAME

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,22 +39,30 @@ type level struct {
 	name string
 }
 
-// cores is the directory of the cores.
+// cores is the directory of the cores, which no test writes to.
 func cores(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("SYMKIT_CORES"); dir != "" {
 		return dir
 	}
-	dir := t.TempDir()
-	out, err := exec.Command("../../scripts/cores.sh", dir).CombinedOutput()
+	out, err := makeCores()
 	if err != nil {
 		t.Fatalf("cores.sh: %v\n%s", err, out)
 	}
 	if len(out) > 0 {
 		t.Logf("cores.sh: %s", out)
 	}
-	return dir
+	return shared
 }
+
+// makeCores makes the cores once for all tests, in the directory shared.
+var makeCores = sync.OnceValues(func() (out []byte, err error) {
+	shared, err = os.MkdirTemp("", "cores")
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command("../../scripts/cores.sh", shared).CombinedOutput()
+})
 
 // TestOracleCores walks real crashes: all threads of the kernel's cores against
 // eu-stack and gdb, those of other machines against gdb.
