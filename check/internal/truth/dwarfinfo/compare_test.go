@@ -262,9 +262,11 @@ func unlike(data *dwarf.Data, u *Unit, code pcs.Set, names *naming.Table, damage
 	*compared++
 	texts, refs := s.texts()
 	for i := range max(len(texts), len(x.funcs)) {
-		a, b := append(texts, make([]string, len(x.funcs))...)[i], append(x.funcs, make([]string, len(texts))...)[i]
-		if a != b {
-			return fmt.Sprintf("unit at %#x: %q; debug/dwarf: %q", u.Off, a, b)
+		if i == len(texts) || i == len(x.funcs) {
+			return fmt.Sprintf("unit at %#x: %d functions, debug/dwarf %d", u.Off, len(texts), len(x.funcs))
+		}
+		if texts[i] != x.funcs[i] {
+			return fmt.Sprintf("unit at %#x: %q; debug/dwarf: %q", u.Off, texts[i], x.funcs[i])
 		}
 	}
 
