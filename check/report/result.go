@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -56,20 +55,4 @@ func (q Requirements) Unmet(r *Report) (unmet []string) {
 		}
 	}
 	return unmet
-}
-
-// Write writes results in a format: "text", "json", "junit", "sarif" or "html". version is
-// the version of the program, which JSON, SARIF and pages name.
-func Write(w io.Writer, format, version string, results []Result) error {
-	switch format {
-	case "json":
-		return writeJSON(w, version, results)
-	case "junit":
-		return writeJUnit(w, results)
-	case "sarif":
-		return writeSARIF(w, version, results)
-	case "html":
-		return writeHTML(w, version, results)
-	}
-	return writeTexts(w, results)
 }

@@ -13,6 +13,36 @@ type levelRange struct {
 	at    uint32 // line of the text
 }
 
+// body checks that the lines of a FUNC lie inside of the FUNC and do not overlap, and that INLINE
+// ranges lie inside their FUNC and inside ranges one level up, and do not overlap on a level. own
+// states that symkit wrote the file. f is nil for records under no FUNC.
+func (l *linter) body(f *symfile.Func, b *symfile.Body, own bool) {
+	for i := range b.Lines {
+		r := &b.Lines[i]
+		l.empty(r.At, r.Addr, uint64(r.Size))
+		if f == nil {
+			continue
+		}
+		l.lines.add(r.At, r.Addr, i == 0, "line")
+		if r.Addr < f.Addr || r.End() > f.End {
+			l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
+		}
+	}
+	if f == nil {
+		return
+	}
+	overlaps(b.ByAddress(), func(open, r *symfile.Line) {
+		if r.Size > 0 {
+			l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
+		}
+	})
+
+	if len(b.Inlines) > 0 {
+		l.own = own
+		l.inlines(f, b)
+	}
+}
+
 // inlines checks the INLINE records of one FUNC.
 func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
 	unsorted := l.unsorted[:0]

@@ -57,25 +57,6 @@ func Run(opt report.Options, text symfile.Text, arch *cfi.Arch) (*symfile.File, 
 	return s, c, nil
 }
 
-// linter is one run of Run.
-type linter struct {
-	c    *collect.Outcome
-	s    *symfile.File
-	arch *cfi.Arch // nil if unknown
-	own  bool      // symkit wrote the file
-
-	lines ordering // of the lines of each FUNC
-
-	// Memory for inlines.
-	unsorted, levels []levelRange
-	keys             pcs.Levels
-}
-
-// wrong adds a finding about a line of the file.
-func (l *linter) wrong(check string, line uint32, addr uint64, format string, args ...any) {
-	l.c.Wrong(collect.At(check, line, addr, format, args...), 1)
-}
-
 // badLine returns the finding about a line that the strict reader rejects.
 func badLine(line int, err error) report.Finding {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
@@ -126,22 +107,6 @@ func (l *linter) numbers() {
 	}
 }
 
-// overlaps calls f for every record that begins below the end of an earlier record. open is the
-// earlier record with the highest end. The records are in order of address.
-func overlaps[T any, P pcs.Ranged[T]](list []T, f func(open, record P)) {
-	var open P
-	for i := range list {
-		record := P(&list[i])
-		if open != nil && record.PCs().Lo < open.PCs().Hi {
-			f(open, record)
-		}
-
-		if open == nil || record.PCs().Hi > open.PCs().Hi {
-			open = record
-		}
-	}
-}
-
 // funcs finds FUNC records at one address, and those that overlap.
 func (l *linter) funcs() {
 	c, s := l.c, l.s
@@ -156,36 +121,6 @@ func (l *linter) funcs() {
 	})
 }
 
-// body checks that the lines of a FUNC lie inside of the FUNC and do not overlap, and that INLINE
-// ranges lie inside their FUNC and inside ranges one level up, and do not overlap on a level. own
-// states that symkit wrote the file. f is nil for records under no FUNC.
-func (l *linter) body(f *symfile.Func, b *symfile.Body, own bool) {
-	for i := range b.Lines {
-		r := &b.Lines[i]
-		l.empty(r.At, r.Addr, uint64(r.Size))
-		if f == nil {
-			continue
-		}
-		l.lines.add(r.At, r.Addr, i == 0, "line")
-		if r.Addr < f.Addr || r.End() > f.End {
-			l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
-		}
-	}
-	if f == nil {
-		return
-	}
-	overlaps(b.ByAddress(), func(open, r *symfile.Line) {
-		if r.Size > 0 {
-			l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
-		}
-	})
-
-	if len(b.Inlines) > 0 {
-		l.own = own
-		l.inlines(f, b)
-	}
-}
-
 // inits checks that STACK CFI INIT ranges do not overlap.
 func (l *linter) inits() {
 	overlaps(pcs.Sorted(l.s.Inits), func(open, r *symfile.Init) {
@@ -193,13 +128,6 @@ func (l *linter) inits() {
 			l.wrong(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
 		}
 	})
-}
-
-// empty reports a record without a size, which Breakpad and rust-minidump drop.
-func (l *linter) empty(at uint32, addr, size uint64) {
-	if size == 0 {
-		l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
-	}
 }
 
 // consumers finds records that readers drop without a message (reference: Breakpad's

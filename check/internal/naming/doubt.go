@@ -3,9 +3,9 @@ package naming
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"symkit/check/internal/naming/swift"
 )
 
 // Verdict is what is known about a text for a name.
@@ -45,7 +45,7 @@ func (k Key) plausible(text string) bool {
 	if _, trust := demangled(k.Linkage); trust == trusted {
 		return false
 	}
-	if isSwiftName(k.Linkage) {
+	if swift.IsName(k.Linkage) {
 		return true // identifiers are made of parts of others
 	}
 	words := quoted().ReplaceAllString(text, "")
@@ -100,14 +100,6 @@ var quoted = lazy(`\[[0-9a-f]+\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.[^']*)'`)
 
 // identifier matches an identifier, or a number with its suffix.
 var identifier = lazy(`\d\w*|[\pL_$][\pL\pM\d_$]*`)
-
-// hasIdentifier reports whether a linkage name has an identifier, behind its length. Of Unicode's
-// characters the mangled form is another.
-func hasIdentifier(linkage, name string) bool {
-	length := strconv.Itoa(len(name))
-	return strings.Contains(linkage, length+name) || strings.Contains(linkage, length+"_"+name) ||
-		strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) >= 0
-}
 
 // added has the words that demanglers add: types, operators and prefixes.
 var added = func() map[string]bool {

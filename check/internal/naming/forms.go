@@ -2,8 +2,10 @@ package naming
 
 import (
 	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -137,3 +139,15 @@ func flangName(s string) (text string, ok bool) {
 	}
 	return strings.Join(parts, "::"), ok
 }
+
+// isDigit reports whether c is a decimal digit.
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// lazy compiles an expression when it is first used: most programs that have this package in them
+// use none.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// abiTag matches what demanglers write for [[gnu::abi_tag("cxx11")]].
+var abiTag = lazy(`\[abi:[^\]]*\]`)

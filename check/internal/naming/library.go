@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/check/internal/naming/swift"
+
 	"github.com/ianlancetaylor/demangle"
 )
 
@@ -34,13 +36,19 @@ const (
 	misread
 )
 
+// readable returns the text of a linkage name, for messages and scopes.
+func readable(linkage string) string {
+	text, _ := demangled(linkage)
+	return text
+}
+
 // demangled returns the text of a linkage name, the library's or the linkage name if it is misread.
 func demangled(linkage string) (text string, t trust) {
 	if text, ok := simpleForm(linkage); ok {
 		return text, trusted
 	}
-	if isSwiftName(linkage) {
-		if text, ok := swiftText(linkage); ok {
+	if swift.IsName(linkage) {
+		if text, ok := swift.Text(linkage); ok {
 			return text, trusted
 		}
 		return linkage, misread

@@ -258,3 +258,27 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+// TestSwiftAccept: a name of Swift is accepted in Swift's spelling, as it stands, or as the plain name; nothing is
+// accepted because the dumper wrote it.
+func TestSwiftAccept(t *testing.T) {
+	table := NewTable()
+	id := table.ID(Key{Linkage: "$sSi3swoE5cubedSiyF", Name: "cubed"})
+	for text, want := range map[string]bool{
+		"Int.cubed()": true, "$sSi3swoE5cubedSiyF": true, "cubed": true,
+		"Swift.Int.swo": false, "swo": false, "cubed(_:)": false, "Int.squared()": false, "UInt.cubed()": false,
+	} {
+		if got := table.Accept(id, Normalise(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if table.IsUnsure(id) || table.Judge(id, "Int.squared()") != Wrong {
+		t.Error("a name that is read is undecided")
+	}
+
+	// A name that is not read verifies nothing, and refutes nothing.
+	unread := table.ID(Key{Linkage: "$s4main3fooyyFWJrSpSr"})
+	if table.Judge(unread, "foo()") != Unverified || table.Accept(unread, "foo()") || table.IsUnsure(table.ID(Key{Linkage: "main"})) {
+		t.Error("a name that is not read is not undecided")
+	}
+}

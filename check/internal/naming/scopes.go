@@ -3,7 +3,9 @@ package naming
 import (
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // acceptScoped reports whether sym is the plain name after acceptable scopes.
@@ -111,9 +113,6 @@ func scopeSkeleton(s string) string {
 	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
 }
 
-// abiTag matches what demanglers write for [[gnu::abi_tag("cxx11")]].
-var abiTag = lazy(`\[abi:[^\]]*\]`)
-
 // qualifiers removes the qualifiers of member functions in which other names are declared.
 var qualifiers = strings.NewReplacer(")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
 
@@ -133,4 +132,12 @@ func skeleton(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// hasIdentifier reports whether a linkage name has an identifier, behind its length. Of Unicode's
+// characters the mangled form is another.
+func hasIdentifier(linkage, name string) bool {
+	length := strconv.Itoa(len(name))
+	return strings.Contains(linkage, length+name) || strings.Contains(linkage, length+"_"+name) ||
+		strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) >= 0
 }

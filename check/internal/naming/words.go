@@ -1,10 +1,8 @@
 package naming
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -22,12 +20,6 @@ var longhand = strings.NewReplacer(
 	"std::basic_iostream<char,std::char_traits<char>>", "std::iostream",
 	",>", ">", // an empty pack
 )
-
-// lazy compiles an expression when it is first used: most programs that have this package in them
-// use none.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 var (
 	castLiteral    = lazy(`\((?:unsigned|signed)?(?:char|short|int|long|longlong)\)(-?\d)`)

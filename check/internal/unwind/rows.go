@@ -12,35 +12,6 @@ import (
 	"symkit/check/report"
 )
 
-// unwindWorker is the state of one goroutine.
-type unwindWorker struct {
-	*unwinder
-	found    *collect.Outcome
-	machines [eval.Seeds]eval.Machine
-	state    []eval.Rule // in force
-	next     position
-	memo     memo
-	compared uint64
-	unsure   map[string]uint64 // PCs that are not verified, by reason
-}
-
-// newUnwindWorker returns a worker with machines of its own.
-func newUnwindWorker(u *unwinder) *unwindWorker {
-	return &unwindWorker{unwinder: u, found: collect.New(u.r.Report), machines: eval.NewMachines(u.arch, u.r.Image.Main.BigEndian), unsure: map[string]uint64{}, memo: newMemo()}
-}
-
-// take returns what the worker has found since the last call.
-func (w *unwindWorker) take() *collect.Outcome {
-	found := w.found
-	found.Compared(report.CheckCFI, w.compared)
-	for why, n := range w.unsure {
-		found.Unverified(report.CheckCFI, n, why)
-	}
-	w.found, w.compared = collect.New(w.r.Report), 0
-	clear(w.unsure)
-	return found
-}
-
 // part compares the rows of one part of the code.
 func (w *unwindWorker) part(p *part) {
 	pos := p.Lo
@@ -56,12 +27,6 @@ func (w *unwindWorker) part(p *part) {
 			pos = row.End
 		}
 	}
-}
-
-// segment is a range of PCs over which one set of rules of the symbol file is in force.
-type segment struct {
-	lo, hi uint64
-	at     uint32 // line of the last record that changed a rule; 0 without an INIT
 }
 
 // row compares one row with all records in force at its PCs.
@@ -103,15 +68,6 @@ func (w *unwindWorker) report(seg segment, what string) {
 	} else {
 		w.found.Wrong(f, seg.hi-seg.lo)
 	}
-}
-
-// position is where the next row of a function begins: the first deltas of an INIT record are in
-// force there, and their rules are in w.state.
-type position struct {
-	pc     uint64
-	init   int    // index of w.inits
-	deltas int    // number of deltas that are in force
-	at     uint32 // line of the last record in force
 }
 
 // segments calls f for each segment of [lo, hi), with the rules in force there in w.state. The rows
@@ -170,12 +126,6 @@ func (w *unwindWorker) segments(lo, hi uint64, f func(segment)) {
 
 // apply puts the rules of a record into force.
 func (w *unwindWorker) apply(text uint32) { w.state = w.memo.apply(w.state, text, w.rules[text]) }
-
-// verdict is the result of a comparison.
-type verdict struct {
-	fault         string // empty if the rules are right
-	inexpressible bool   // the row needs a rule that STACK CFI may not be able to express
-}
 
 // judge compares row with the rules in force over seg, at its first and last PC or, where a rule
 // depends on the PC, at every PC.

@@ -13,54 +13,11 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
-	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/bounds"
 	"symkit/internal/par"
-	"symkit/internal/wire"
 	"symkit/limits"
 )
-
-// Input has the sides that Compare compares, and its options.
-type Input struct {
-	Sym      *symfile.File
-	Image    *elfx.Image
-	Code     pcs.Set // of the image
-	Bias     uint64  // address of the ELF file minus that of the symbol file
-	Jobs     int
-	Progress func(stage string, done, total int)
-	Report   report.Options
-}
-
-// part is code that an FDE holds for: all of the FDE's code, or the part of it for which no other
-// FDE holds.
-type part struct {
-	pcs.Range
-	fde cfi.FDE
-}
-
-// unwinder compares the STACK CFI records with the tables.
-type unwinder struct {
-	r     *Input
-	c     *collect.Outcome
-	arch  *eval.Arch
-	parts []part
-	// sframe holds the rows of .sframe by address. On ARM, which has no .sframe, it holds the rows
-	// of the exception index table. These do not describe prologues, so that they are not expected
-	// to agree with DWARF.
-	sframe []sframeRow
-	exidx  bool           // sframe has the rows of the exception index table
-	inits  []symfile.Init // the INIT records that consumers use, by address
-	rules  [][]eval.Rule  // of the texts in Sym.Rules, parsed once for all goroutines
-
-	records *bounds.Records     // counts the memory of parts and rows
-	over    error               // there are more than the limit allows
-	shared  map[string]*cfi.Row // the rules of rows, by appendRules
-	key     []byte
-}
-
-// partBytes is what a part takes in memory, with what slices need to grow.
-const partBytes = 200
 
 // Compare makes the checks about STACK CFI records.
 func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
@@ -158,17 +115,6 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
 		}
 	}
-}
-
-// deref reads a word of the loaded file.
-func (r *Input) deref(addr uint64) (uint64, bool) {
-	f := r.Image.Main
-	b := f.BytesAt(addr, uint64(f.AddrSize()))
-	if b == nil {
-		return 0, false
-	}
-	c := wire.New("", b, f.BigEndian)
-	return c.Uint(f.AddrSize()), true
 }
 
 // compare compares the parts, several at a time.

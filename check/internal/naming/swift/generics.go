@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // protocols reads a list of protocols.
-func (s *swiftStack) protocols(first string) *swiftEntry {
+func (s *stack) protocols(first string) *entry {
 	var names []string
 	if s.pop("y") == nil {
 		for last := false; !last && !s.bad; {
@@ -11,7 +11,7 @@ func (s *swiftStack) protocols(first string) *swiftEntry {
 			names = append([]string{s.protocol()}, names...)
 		}
 	}
-	e := swiftTyped(first+strings.Join(names, " & "), len(names) <= 1)
+	e := typed(first+strings.Join(names, " & "), len(names) <= 1)
 	e.protocols = true
 	if len(names) == 0 && first == "" {
 		e.text = "Any"
@@ -20,7 +20,7 @@ func (s *swiftStack) protocols(first string) *swiftEntry {
 }
 
 // protocol pops a protocol.
-func (s *swiftStack) protocol() string {
+func (s *stack) protocol() string {
 	if t := s.pop("t"); t != nil {
 		if t.declared != 'P' {
 			s.bad = true
@@ -45,21 +45,21 @@ func parameterText(depth, index int) string {
 }
 
 // parameter reads a generic parameter.
-func (s *swiftStack) parameter() *swiftEntry {
+func (s *stack) parameter() *entry {
 	switch {
 	case s.take("d"):
 		depth := s.index() + 1
-		return swiftTyped(parameterText(depth, s.index()), true)
+		return typed(parameterText(depth, s.index()), true)
 	case s.take("z"):
-		return swiftTyped("A", true)
+		return typed("A", true)
 	case s.take("s"):
-		return swiftTyped("Self", true)
+		return typed("Self", true)
 	}
-	return swiftTyped(parameterText(0, s.index()+1), true)
+	return typed(parameterText(0, s.index()+1), true)
 }
 
 // associated pops the name of an associated type.
-func (s *swiftStack) associated() string {
+func (s *stack) associated() string {
 	text := ""
 	if t := s.pop("t"); t != nil {
 		if t.declared != 'P' {
@@ -71,7 +71,7 @@ func (s *swiftStack) associated() string {
 }
 
 // path pops the names of associated types of associated types.
-func (s *swiftStack) path() string {
+func (s *stack) path() string {
 	text := ""
 	for first := false; !first && !s.bad; {
 		first = s.pop("_") != nil
@@ -81,7 +81,7 @@ func (s *swiftStack) path() string {
 }
 
 // member returns an associated type; base is nil if it is on the stack.
-func (s *swiftStack) member(many bool, base *swiftEntry) *swiftEntry {
+func (s *stack) member(many bool, base *entry) *entry {
 	var text string
 	if many {
 		text = s.path()
@@ -91,53 +91,53 @@ func (s *swiftStack) member(many bool, base *swiftEntry) *swiftEntry {
 	if base == nil {
 		base = s.need("t")
 	}
-	return s.sub(swiftTyped(base.text+text, true))
+	return s.sub(typed(base.text+text, true))
 }
 
 // dependent reads a type after Q.
-func (s *swiftStack) dependent() *swiftEntry {
+func (s *stack) dependent() *entry {
 	switch c := s.next(); c {
 	case 'a':
 		name := s.need("i").text
-		return s.sub(swiftTyped(s.need("t").text+"."+name, true))
+		return s.sub(typed(s.need("t").text+"."+name, true))
 	case 'O':
 		return s.hidden()
 	case 'o':
 		n := s.index()
 		s.lists()
-		return s.sub(swiftTyped(s.need("c").text+"."+itoa(n), false))
+		return s.sub(typed(s.need("c").text+"."+itoa(n), false))
 	case 'r':
-		return swiftTyped("some", false)
+		return typed("some", false)
 	case 'R':
 		s.index()
-		return swiftTyped("some", false)
+		return typed("some", false)
 	case 'x', 'X':
 		return s.member(c == 'X', nil)
 	case 'y', 'Y':
 		base := s.parameter()
 		return s.member(c == 'Y', base)
 	case 'z', 'Z':
-		return s.member(c == 'Z', swiftTyped("A", true))
+		return s.member(c == 'Z', typed("A", true))
 	case 'p':
 		s.need("t")
-		return swiftTyped("repeat "+s.need("t").text, false)
+		return typed("repeat "+s.need("t").text, false)
 	case 'e':
 		n := s.index()
-		return swiftTyped("/* level: "+itoa(n)+" */ each "+s.need("t").text, false)
+		return typed("/* level: "+itoa(n)+" */ each "+s.need("t").text, false)
 	case 'P':
-		return swiftTyped("Pack{"+joined(s.typeList(), ", ")+"}", true)
+		return typed("Pack{"+joined(s.typeList(), ", ")+"}", true)
 	case 'S':
 		text := "@indirect "
 		if s.next() == 'd' {
 			text = "@direct "
 		}
-		return swiftTyped(text+"Pack{"+joined(s.typeList(), ", ")+"}", true)
+		return typed(text+"Pack{"+joined(s.typeList(), ", ")+"}", true)
 	}
 	return nil
 }
 
 // hidden reads the result of a function whose type is not known.
-func (s *swiftStack) hidden() *swiftEntry {
+func (s *stack) hidden() *entry {
 	text := "<<opaque return type of " + s.context().text + ">>"
-	return &swiftEntry{kind: swiftContext, text: text, prefix: text}
+	return &entry{kind: kindContext, text: text, prefix: text}
 }

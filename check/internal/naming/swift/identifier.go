@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // identifier takes an identifier.
-func (s *swiftStack) identifier() *swiftEntry {
+func (s *stack) identifier() *entry {
 	var text strings.Builder
 	encoded := s.take("00")
 	words := !encoded && s.take("0")
@@ -36,11 +36,11 @@ func (s *swiftStack) identifier() *swiftEntry {
 		}
 		text.WriteString(part)
 	}
-	return s.sub(&swiftEntry{kind: swiftIdentifier, text: text.String()})
+	return s.sub(&entry{kind: kindIdentifier, text: text.String()})
 }
 
 // split notes the words of an identifier, which end at underscores and in front of capital letters.
-func (s *swiftStack) split(part string) {
+func (s *stack) split(part string) {
 	from := -1
 	for i := 0; i <= len(part); i++ {
 		end := i == len(part) || part[i] == '_'
@@ -61,7 +61,7 @@ func (s *swiftStack) split(part string) {
 
 // decoded returns the text of an identifier in Punycode, whose digits are a-z, A-J and whose delimiter is
 // an underscore. ASCII that symbols cannot have stands at U+D800.
-func (s *swiftStack) decoded(part string) string {
+func (s *stack) decoded(part string) string {
 	var out []rune
 	if i := strings.LastIndexByte(part, '_'); i >= 0 {
 		out, part = []rune(part[:i]), part[i+1:]
@@ -122,7 +122,7 @@ func (s *swiftStack) decoded(part string) string {
 }
 
 // symbol writes what the stack has at the end: marks, then one entry.
-func (s *swiftStack) symbol() (string, bool) {
+func (s *stack) symbol() (string, bool) {
 	if s.bad {
 		return "", false
 	}
@@ -143,7 +143,7 @@ func (s *swiftStack) symbol() (string, bool) {
 			forward = false
 		}
 		text += e.text
-		forward = forward || e.kind == swiftForwarder
+		forward = forward || e.kind == kindForwarder
 	}
 	if len(s.all) == 0 && forward {
 		return text, true // a partial application of what is not known

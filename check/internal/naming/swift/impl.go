@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // impl reads a function's type in the compiler's intermediate language.
-func (s *swiftStack) impl() *swiftEntry {
+func (s *stack) impl() *entry {
 	substituted, invoked, front := "", "", ""
 	if s.take("s") {
 		lists := s.lists()
@@ -50,11 +50,11 @@ func (s *swiftStack) impl() *swiftEntry {
 		in[i] += s.need("t").text
 	}
 	text.WriteString(front + "(" + strings.Join(in, ", ") + ") -> " + sending + "(" + strings.Join(out, ", ") + ")")
-	return swiftTyped(text.String()+substituted+invoked, false)
+	return typed(text.String()+substituted+invoked, false)
 }
 
 // values reads the conventions of parameters and of results.
-func (s *swiftStack) values() (in, out []string) {
+func (s *stack) values() (in, out []string) {
 	parameters := map[byte]string{
 		'i': "@in ", 'c': "@in_constant ", 'l': "@inout ", 'b': "@inout_aliasable ", 'n': "@in_guaranteed ", 'X': "@in_cxx ",
 		'x': "@owned ", 'g': "@guaranteed ", 'e': "@deallocating ", 'y': "@unowned ", 'v': "@pack_owned ", 'p': "@pack_guaranteed ",
@@ -103,7 +103,7 @@ func (s *swiftStack) values() (in, out []string) {
 }
 
 // derivative reads what automatic differentiation made of all that is on the stack.
-func (s *swiftStack) derivative() *swiftEntry {
+func (s *stack) derivative() *entry {
 	form := byte(0)
 	if s.in != "" && strings.IndexByte("SOV", s.in[0]) >= 0 {
 		form = s.next()
@@ -142,7 +142,7 @@ func (s *swiftStack) derivative() *swiftEntry {
 		return nil
 	}
 	e := s.other(text + joined(s.all, ""))
-	e.kind = swiftContext
+	e.kind = kindContext
 	s.all = nil
 	return e
 }

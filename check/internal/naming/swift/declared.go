@@ -1,38 +1,38 @@
-package naming
+package swift
 
 import "strings"
 
-// swiftShort are the standard library's types after S and Sc.
+// shortened are the standard library's types after S and Sc.
 const (
-	swiftShort = "AAutoreleasingUnsafeMutablePointer aArray bBool DDictionary dDouble fFloat hSet IDefaultIndices iInt " +
+	shortened = "AAutoreleasingUnsafeMutablePointer aArray bBool DDictionary dDouble fFloat hSet IDefaultIndices iInt " +
 		"JCharacter NClosedRange nRange OObjectIdentifier PUnsafePointer pUnsafeMutablePointer RUnsafeBufferPointer " +
 		"rUnsafeMutableBufferPointer SString sSubstring uUInt VUnsafeRawPointer vUnsafeMutableRawPointer " +
 		"WUnsafeRawBufferPointer wUnsafeMutableRawBufferPointer qOptional BBinaryFloatingPoint EEncodable eDecodable " +
 		"FFloatingPoint GRandomNumberGenerator HHashable jNumeric KBidirectionalCollection kRandomAccessCollection " +
 		"LComparable lCollection MMutableCollection mRangeReplaceableCollection QEquatable TSequence tIteratorProtocol " +
 		"UUnsignedInteger XRangeExpression xStrideable YRawRepresentable yStringProtocol ZSignedInteger zBinaryInteger"
-	swiftConcurrent = "AActor CCheckedContinuation cUnsafeContinuation ECancellationError eUnownedSerialExecutor " +
+	concurrent = "AActor CCheckedContinuation cUnsafeContinuation ECancellationError eUnownedSerialExecutor " +
 		"FExecutor fSerialExecutor GTaskGroup gThrowingTaskGroup hTaskExecutor IAsyncIteratorProtocol iAsyncSequence " +
 		"JUnownedJob MMainActor PTaskPriority SAsyncStream sAsyncThrowingStream TTask tUnsafeCurrentTask"
-	swiftProtocolLetters = "BEeFGHjKkLlMmQTtUXxYyZz"
+	protocolLetters = "BEeFGHjKkLlMmQTtUXxYyZz"
 )
 
 // standard reads an entry after S.
-func (s *swiftStack) standard() *swiftEntry {
+func (s *stack) standard() *entry {
 	switch {
 	case s.take("o"), s.take("C"):
-		return &swiftEntry{kind: swiftModule, name: "__C"}
+		return &entry{kind: kindModule, name: "__C"}
 	case s.take("g"):
 		t := s.need("t")
-		return s.sub(swiftTyped(inParens(t)+"?", true))
+		return s.sub(typed(inParens(t)+"?", true))
 	}
 	count := 1
 	if s.in != "" && isDigit(s.in[0]) {
 		count = s.digits()
 	}
-	table, letters := swiftShort, swiftProtocolLetters
+	table, letters := shortened, protocolLetters
 	if s.take("c") {
-		table, letters = swiftConcurrent, "AFfhIi"
+		table, letters = concurrent, "AFfhIi"
 	}
 	c := s.next()
 	for name := range strings.FieldsSeq(table) {
@@ -48,7 +48,7 @@ func (s *swiftStack) standard() *swiftEntry {
 		case name == "MMainActor":
 			kind = 'C'
 		}
-		e := nominal(kind, &swiftEntry{kind: swiftModule, name: "Swift"}, name[1:], false)
+		e := nominal(kind, &entry{kind: kindModule, name: "Swift"}, name[1:], false)
 		for i := 1; i < count; i++ {
 			if len(s.all) > 1<<10 {
 				return s.fail()
@@ -60,17 +60,9 @@ func (s *swiftStack) standard() *swiftEntry {
 	return nil
 }
 
-// nominal returns a type that is declared in a context.
-func nominal(kind byte, context *swiftEntry, name string, local bool) *swiftEntry {
-	e := swiftTyped("", true)
-	e.declared, e.parent, e.name = kind, context, name
-	e.place(name, "", local, false)
-	return e
-}
-
 // place writes a declaration in its context. apart is set if the context follows, with a declaration
 // that is local, and typed if the declaration cannot be in front of another.
-func (e *swiftEntry) place(name, rest string, apart, typed bool) {
+func (e *entry) place(name, rest string, apart, typed bool) {
 	joint := " in "
 	if strings.HasPrefix(name, "default argument ") || strings.HasPrefix(name, "variable initialization") ||
 		strings.HasPrefix(name, "property wrapper ") {
@@ -96,65 +88,57 @@ func (e *swiftEntry) place(name, rest string, apart, typed bool) {
 	}
 }
 
-// inParens returns a type in front of a suffix.
-func inParens(t *swiftEntry) string {
-	if t.suffixed {
-		return t.text
-	}
-	return "(" + t.text + ")"
-}
-
 // context pops what a declaration is in.
-func (s *swiftStack) context() *swiftEntry {
+func (s *stack) context() *entry {
 	e := s.pop("imtc")
 	switch {
-	case e == nil, e.kind == swiftType && e.declared == 0:
+	case e == nil, e.kind == kindType && e.declared == 0:
 		s.bad = true
-		return &swiftEntry{}
-	case e.kind == swiftIdentifier:
-		return &swiftEntry{kind: swiftModule, name: e.text}
+		return &entry{}
+	case e.kind == kindIdentifier:
+		return &entry{kind: kindModule, name: e.text}
 	}
 	return e
 }
 
 // declaredName pops a declaration's name. local is set if the name has a number.
-func (s *swiftStack) declaredName() (name string, local bool) {
+func (s *stack) declaredName() (name string, local bool) {
 	e := s.need("inp")
 	return e.text, e.hasAfter
 }
 
 // declared reads a type.
-func (s *swiftStack) declared(kind byte) *swiftEntry {
+func (s *stack) declared(kind byte) *entry {
 	name, local := s.declaredName()
 	return s.sub(nominal(kind, s.context(), name, local))
 }
 
 // local reads what distinguishes declarations of one name.
-func (s *swiftStack) local() *swiftEntry {
+func (s *stack) local() *entry {
 	switch {
 	case s.take("L"):
 		s.need("i")
 		e := *s.need("inp")
-		e.kind = swiftPrivate
+		e.kind = kindPrivate
 		return &e
 	case s.take("l"):
 		s.need("i")
-		return &swiftEntry{kind: swiftPrivate}
+		return &entry{kind: kindPrivate}
 	case s.in != "" && isLetter(s.in[0]):
 		c := s.next()
-		return &swiftEntry{kind: swiftOtherName, text: "related decl '" + string(rune(c)) + "' for " + s.need("inp").text}
+		return &entry{kind: kindOtherName, text: "related decl '" + string(rune(c)) + "' for " + s.need("inp").text}
 	}
 	n := s.index()
 	name, _ := s.declaredName()
-	return &swiftEntry{kind: swiftOtherName, text: name + " #" + itoa(n+1), hasAfter: true}
+	return &entry{kind: kindOtherName, text: name + " #" + itoa(n+1), hasAfter: true}
 }
 
 // extension reads an extension: members are those of the type, with the extension's parameters.
-func (s *swiftStack) extension() *swiftEntry {
+func (s *stack) extension() *entry {
 	sig := s.pop("s")
 	s.need("im")
 	t := s.need("t")
-	e := &swiftEntry{kind: swiftContext, parent: t, extends: true, prefix: t.text, text: t.text}
+	e := &entry{kind: kindContext, parent: t, extends: true, prefix: t.text, text: t.text}
 	if sig != nil {
 		e.name = sig.text
 		e.prefix += sig.text
@@ -167,7 +151,7 @@ func (s *swiftStack) extension() *swiftEntry {
 }
 
 // operatorName reads an operator, whose identifier has a letter for each character.
-func (s *swiftStack) operatorName() *swiftEntry {
+func (s *stack) operatorName() *entry {
 	letters := map[rune]rune{
 		'a': '&', 'c': '@', 'd': '/', 'e': '=', 'g': '>', 'l': '<', 'm': '*', 'n': '!', 'o': '|', 'p': '+', 'q': '?', 'r': '%',
 		's': '-', 't': '~', 'x': '^', 'z': '.',
@@ -193,5 +177,5 @@ func (s *swiftStack) operatorName() *swiftEntry {
 	default:
 		return nil
 	}
-	return &swiftEntry{kind: swiftOtherName, text: text.String()}
+	return &entry{kind: kindOtherName, text: text.String()}
 }

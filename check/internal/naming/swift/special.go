@@ -1,17 +1,17 @@
-package naming
+package swift
 
 // metatype reads the type of a type.
-func (s *swiftStack) metatype(representation string) *swiftEntry {
+func (s *stack) metatype(representation string) *entry {
 	t := s.need("t")
 	end := ".Type"
 	if t.protocols {
 		end = ".Protocol"
 	}
-	return swiftTyped(representation+inParens(t)+end, true)
+	return typed(representation+inParens(t)+end, true)
 }
 
 // special reads a type after X.
-func (s *swiftStack) special() *swiftEntry {
+func (s *stack) special() *entry {
 	switch s.next() {
 	case 'E', 'U':
 		return s.function("")
@@ -26,16 +26,16 @@ func (s *swiftStack) special() *swiftEntry {
 	case 'C':
 		return s.function("@convention(c) ")
 	case 'o':
-		return swiftTyped("unowned "+s.need("t").text, false)
+		return typed("unowned "+s.need("t").text, false)
 	case 'u':
-		return swiftTyped("unowned(unsafe) "+s.need("t").text, false)
+		return typed("unowned(unsafe) "+s.need("t").text, false)
 	case 'w':
-		return swiftTyped("weak "+s.need("t").text, false)
+		return typed("weak "+s.need("t").text, false)
 	case 'b':
-		return swiftTyped("@box "+s.need("t").text, true)
+		return typed("@box "+s.need("t").text, true)
 	case 'D':
 		s.need("t")
-		return swiftTyped("Self", true)
+		return typed("Self", true)
 	case 'M':
 		return s.metatype(s.representation())
 	case 'm':
@@ -44,12 +44,12 @@ func (s *swiftStack) special() *swiftEntry {
 	case 'p':
 		return existential(s.need("t").text + ".Type")
 	case 'P':
-		var needs []*swiftEntry
+		var needs []*entry
 		for first := false; !first && !s.bad; {
 			first = s.pop("_") != nil
-			needs = append([]*swiftEntry{s.need("r")}, needs...)
+			needs = append([]*entry{s.need("r")}, needs...)
 		}
-		return swiftTyped("any "+s.need("t").text+"<"+joined(needs, ", ")+">", false)
+		return typed("any "+s.need("t").text+"<"+joined(needs, ", ")+">", false)
 	case 'c':
 		super := s.need("t").text
 		e := s.protocols(super + " & ")
@@ -69,13 +69,13 @@ func (s *swiftStack) special() *swiftEntry {
 	case 'Y':
 		return s.declared('Y')
 	case 'e':
-		return swiftTyped("<ERROR TYPE>", true)
+		return typed("<ERROR TYPE>", true)
 	}
 	return nil
 }
 
 // representation reads how a metatype is represented.
-func (s *swiftStack) representation() string {
+func (s *stack) representation() string {
 	switch s.next() {
 	case 't':
 		return "@thin "
@@ -89,8 +89,8 @@ func (s *swiftStack) representation() string {
 }
 
 // existential returns a type of which the values are known by their protocols.
-func existential(text string) *swiftEntry {
-	e := swiftTyped(text, true)
+func existential(text string) *entry {
+	e := typed(text, true)
 	e.protocols = true
 	return e
 }

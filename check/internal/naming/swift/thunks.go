@@ -1,8 +1,8 @@
-package naming
+package swift
 
 import "strings"
 
-const swiftThunkTexts = `c E curry thunk of %0
+const thunkTexts = `c E curry thunk of %0
 j E dispatch thunk of %0
 q E method descriptor for %0
 C T coroutine continuation prototype for %0
@@ -18,9 +18,9 @@ b PT base conformance descriptor for %1: %0
 U T* %1 with global actor constraint %0`
 
 // thunk reads an entry after T.
-func (s *swiftStack) thunk() *swiftEntry {
+func (s *stack) thunk() *entry {
 	c := s.next()
-	mark := func(text string) *swiftEntry { return &swiftEntry{kind: swiftMark, text: text} }
+	mark := func(text string) *entry { return &entry{kind: kindMark, text: text} }
 	switch c {
 	case 'o':
 		return mark("@objc ")
@@ -38,7 +38,7 @@ func (s *swiftStack) thunk() *swiftEntry {
 		s.index()
 		return mark("")
 	case 'a', 'A':
-		return &swiftEntry{kind: swiftForwarder, text: "partial apply"}
+		return &entry{kind: kindForwarder, text: "partial apply"}
 	case 'w':
 		text, ok := map[byte]string{
 			'b': "", 'B': "back deployment fallback for ", 'c': "coro function pointer to ", 'd': "default override of ",
@@ -89,10 +89,10 @@ func (s *swiftStack) thunk() *swiftEntry {
 	case strings.IndexByte("gGBsitpPf", c) >= 0:
 		return s.specialized(c)
 	}
-	return s.tabled(swiftThunkTexts, c)
+	return s.tabled(thunkTexts, c)
 }
 
-func (s *swiftStack) selfThunk() *swiftEntry {
+func (s *stack) selfThunk() *entry {
 	sig := s.pop("s")
 	self, to := s.need("t").text, s.need("t").text
 	text := "reabstraction thunk "
@@ -102,7 +102,7 @@ func (s *swiftStack) selfThunk() *swiftEntry {
 	return s.other(text, "from ", s.need("t").text, " to ", to, " self ", self)
 }
 
-func (s *swiftStack) keyPath(c byte) *swiftEntry {
+func (s *stack) keyPath(c byte) *entry {
 	text := map[byte]string{'K': "key path getter for ", 'k': "key path setter for "}[c]
 	if s.take("mu") {
 		text = "key path unapplied method "
@@ -123,7 +123,7 @@ func (s *swiftStack) keyPath(c byte) *swiftEntry {
 	return s.other(text, s.need("").text, " : ", types, end)
 }
 
-func (s *swiftStack) keyPathIndex(c byte) *swiftEntry {
+func (s *stack) keyPathIndex(c byte) *entry {
 	s.take("q")
 	text := "key path index hash operator for "
 	if c == 'H' {

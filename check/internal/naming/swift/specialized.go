@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // specialized reads a specialization, of which nothing more is written.
-func (s *swiftStack) specialized(c byte) *swiftEntry {
+func (s *stack) specialized(c byte) *entry {
 	if c == 't' {
 		for again := true; again; again = s.take("t") {
 			for s.in != "" && isDigit(s.in[0]) {
@@ -27,12 +27,12 @@ func (s *swiftStack) specialized(c byte) *swiftEntry {
 	default:
 		s.typeList()
 	}
-	return &swiftEntry{kind: swiftMark, text: "specialized "}
+	return &entry{kind: kindMark, text: "specialized "}
 }
 
 // arguments reads what a function is specialized for: a letter and options for each parameter, the
 // constants of which are on the stack.
-func (s *swiftStack) arguments() {
+func (s *stack) arguments() {
 	onStack := ""
 	for !s.take("_") && !s.bad {
 		onStack = string(rune(s.argument())) + onStack
@@ -53,7 +53,7 @@ func (s *swiftStack) arguments() {
 }
 
 // argument reads an argument: T if it has types and a name on the stack, I if it has a name.
-func (s *swiftStack) argument() byte {
+func (s *stack) argument() byte {
 	switch c := s.next(); c {
 	case 'c':
 		return 'T'
@@ -85,7 +85,7 @@ func (s *swiftStack) argument() byte {
 }
 
 // conformance reads an entry after H.
-func (s *swiftStack) conformance() *swiftEntry {
+func (s *stack) conformance() *entry {
 	list := func() {
 		if s.pop("y") != nil {
 			return
@@ -121,7 +121,7 @@ func (s *swiftStack) conformance() *swiftEntry {
 		s.need("C")
 	case 'P', 'p':
 		s.protocol()
-		return &swiftEntry{kind: 'q'}
+		return &entry{kind: 'q'}
 	case 'X':
 		list()
 	case 'c':
@@ -133,9 +133,9 @@ func (s *swiftStack) conformance() *swiftEntry {
 	case 'o':
 		return s.filled("*", "opaque type descriptor runtime record for %0")
 	case 'F':
-		return &swiftEntry{kind: swiftMark}
+		return &entry{kind: kindMark}
 	default:
 		return nil
 	}
-	return &swiftEntry{kind: swiftConforms}
+	return &entry{kind: kindConforms}
 }

@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // signature reads generic parameters.
-func (s *swiftStack) signature(counted bool) *swiftEntry {
+func (s *stack) signature(counted bool) *entry {
 	counts := []int{1}
 	if counted {
 		counts = nil
@@ -38,11 +38,11 @@ func (s *swiftStack) signature(counted bool) *swiftEntry {
 			b.WriteString(parameterText(depth, i))
 		}
 	}
-	return &swiftEntry{kind: swiftSignature, text: "<" + b.String() + ">"}
+	return &entry{kind: kindSignature, text: "<" + b.String() + ">"}
 }
 
 // requirement reads a requirement of generic parameters.
-func (s *swiftStack) requirement() *swiftEntry {
+func (s *stack) requirement() *entry {
 	if s.in == "" {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *swiftStack) requirement() *swiftEntry {
 		}
 	}
 
-	var t *swiftEntry
+	var t *entry
 	switch {
 	case c != 0 && strings.IndexByte("ctmp", c) >= 0:
 		t = s.member(false, s.parameter())
@@ -73,7 +73,7 @@ func (s *swiftStack) requirement() *swiftEntry {
 		t = s.parameter()
 	}
 
-	e := &swiftEntry{kind: swiftNeed}
+	e := &entry{kind: kindNeed}
 	switch c {
 	case 'V':
 		s.need("t")
@@ -104,7 +104,7 @@ func (s *swiftStack) requirement() *swiftEntry {
 }
 
 // builtin reads a type of the compiler.
-func (s *swiftStack) builtin() *swiftEntry {
+func (s *stack) builtin() *entry {
 	c := s.next()
 	text, ok := map[byte]string{
 		'A': "ImplicitActor", 'b': "BridgeObject", 'B': "UnsafeValueBuffer", 'e': "Executor", 'I': "IntLiteral",
@@ -122,5 +122,5 @@ func (s *swiftStack) builtin() *swiftEntry {
 		n := s.index() - 1
 		text += itoa(n) + "x" + strings.TrimPrefix(s.need("t").text, "Builtin.")
 	}
-	return swiftTyped("Builtin."+text, true)
+	return typed("Builtin."+text, true)
 }

@@ -1,9 +1,9 @@
-package naming
+package swift
 
 import "strings"
 
 // filled pops what a template is about, and returns the template with it: %0 is what is popped first.
-func (s *swiftStack) filled(pops, text string) *swiftEntry {
+func (s *stack) filled(pops, text string) *entry {
 	var parts [3]string
 	for i := range len(pops) {
 		switch pops[i] {
@@ -33,7 +33,7 @@ func (s *swiftStack) filled(pops, text string) *swiftEntry {
 }
 
 // conforming pops a conformance, of which only the type is written.
-func (s *swiftStack) conforming() string {
+func (s *stack) conforming() string {
 	sig := s.pop("s")
 	s.need("im")
 	s.protocol()
@@ -45,7 +45,7 @@ func (s *swiftStack) conforming() string {
 }
 
 // tabled returns the template with a code in a table of lines "code pops text".
-func (s *swiftStack) tabled(table string, code byte) *swiftEntry {
+func (s *stack) tabled(table string, code byte) *entry {
 	for line := range strings.SplitSeq(table, "\n") {
 		if line != "" && line[0] == code {
 			pops, text, _ := strings.Cut(line[2:], " ")
@@ -55,7 +55,7 @@ func (s *swiftStack) tabled(table string, code byte) *swiftEntry {
 	return nil
 }
 
-const swiftMetadataTexts = `a T type metadata accessor for %0
+const metadataTexts = `a T type metadata accessor for %0
 b T canonical specialized generic type metadata accessor for %0
 D T demangling cache variable for type metadata for %0
 f T full type metadata for %0
@@ -76,9 +76,9 @@ u T method lookup function for %0
 V E property descriptor for %0
 c C protocol conformance descriptor for %0`
 
-func (s *swiftStack) metadata() *swiftEntry { return s.tabled(swiftMetadataTexts, s.next()) }
+func (s *stack) metadata() *entry { return s.tabled(metadataTexts, s.next()) }
 
-const swiftWitnessTexts = `C E enum case for %0
+const witnessTexts = `C E enum case for %0
 V T value witness table for %0
 S P protocol self-conformance witness table for %0
 P C protocol witness table for %0
@@ -94,7 +94,7 @@ T TNC associated type witness table accessor for %1 : %0 in %2
 b TC base witness table accessor for %0 in %1`
 
 // witness reads an entry after W.
-func (s *swiftStack) witness() *swiftEntry {
+func (s *stack) witness() *entry {
 	switch c := s.next(); c {
 	case 'O':
 		return s.outlined()
@@ -119,12 +119,12 @@ func (s *swiftStack) witness() *swiftEntry {
 		}
 		return s.other("one-time initialization token for ", text)
 	default:
-		return s.tabled(swiftWitnessTexts, c)
+		return s.tabled(witnessTexts, c)
 	}
 }
 
 // outlined reads what is done to a value in a function of its own.
-func (s *swiftStack) outlined() *swiftEntry {
+func (s *stack) outlined() *entry {
 	c := s.next()
 	work := map[byte]string{
 		'y': "copy", 'e': "consume", 'r': "retain", 's': "release", 'b': "init with take", 'B': "init with take",
@@ -146,7 +146,7 @@ func (s *swiftStack) outlined() *swiftEntry {
 	return s.other(text)
 }
 
-func (s *swiftStack) valueWitness() *swiftEntry {
+func (s *stack) valueWitness() *entry {
 	if len(s.in) < 2 {
 		return nil
 	}

@@ -1,7 +1,7 @@
-package naming
+package swift
 
 // labels pops the labels of a function's parameters.
-func (s *swiftStack) labels(t *swiftEntry) []string {
+func (s *stack) labels(t *entry) []string {
 	if s.pop("y") != nil || t.parameters <= 0 || t.convention != "" {
 		return nil
 	}
@@ -13,7 +13,7 @@ func (s *swiftStack) labels(t *swiftEntry) []string {
 }
 
 // after returns what follows the name of a function.
-func (t *swiftEntry) signature(labels []string) string {
+func (t *entry) signature(labels []string) string {
 	if t.parameters < 0 {
 		return ""
 	}
@@ -21,13 +21,13 @@ func (t *swiftEntry) signature(labels []string) string {
 }
 
 // declare returns a declaration.
-func declare(context *swiftEntry, name, rest string, apart, typed bool) *swiftEntry {
-	e := &swiftEntry{kind: swiftContext, parent: context, parameters: -1}
+func declare(context *entry, name, rest string, apart, typed bool) *entry {
+	e := &entry{kind: kindContext, parent: context, parameters: -1}
 	e.place(name, rest, apart, typed)
 	return e
 }
 
-func (s *swiftStack) plainFunction() *swiftEntry {
+func (s *stack) plainFunction() *entry {
 	sig := s.pop("s")
 	t := s.function("")
 	labels := s.labels(t)
@@ -42,7 +42,7 @@ func (s *swiftStack) plainFunction() *swiftEntry {
 	return declare(s.context(), name, rest, local, true)
 }
 
-func (s *swiftStack) variable() *swiftEntry {
+func (s *stack) variable() *entry {
 	t := s.need("t")
 	s.labels(t)
 	name, local := s.declaredName()
@@ -62,7 +62,7 @@ func (s *swiftStack) variable() *swiftEntry {
 	return declare(context, name, "", local, true)
 }
 
-func (s *swiftStack) subscript() *swiftEntry {
+func (s *stack) subscript() *entry {
 	s.pop("p")
 	t := s.need("t")
 	labels := s.labels(t)
@@ -78,7 +78,7 @@ func (s *swiftStack) subscript() *swiftEntry {
 }
 
 // accessor reads which accessor it is, none for the declaration itself.
-func (s *swiftStack) accessor() (string, bool) {
+func (s *stack) accessor() (string, bool) {
 	c := s.next()
 	if c == 'p' {
 		return "", true
@@ -98,7 +98,7 @@ func (s *swiftStack) accessor() (string, bool) {
 }
 
 // unnamed reads a function without a name of its own.
-func (s *swiftStack) unnamed() *swiftEntry {
+func (s *stack) unnamed() *entry {
 	switch c := s.next(); c {
 	case 'D', 'd', 'Z':
 		context := s.context()
@@ -136,7 +136,7 @@ func (s *swiftStack) unnamed() *swiftEntry {
 	return nil
 }
 
-func (s *swiftStack) initializer(c byte) *swiftEntry {
+func (s *stack) initializer(c byte) *entry {
 	private := s.pop("p")
 	t := s.need("t")
 	before := len(s.all)
@@ -153,13 +153,13 @@ func (s *swiftStack) initializer(c byte) *swiftEntry {
 }
 
 // expansion reads what a macro made.
-func (s *swiftStack) expansion() *swiftEntry {
+func (s *stack) expansion() *entry {
 	c := s.next()
 	if c == 'X' {
 		line, column := s.index(), s.index()
 		buffer := s.need("i").text
-		return &swiftEntry{
-			kind: swiftExpansion,
+		return &entry{
+			kind: kindExpansion,
 			text: "module " + s.need("i").text + " file " + buffer + " line " + itoa(line) + " column " + itoa(column),
 		}
 	}
@@ -187,6 +187,6 @@ func (s *swiftStack) expansion() *swiftEntry {
 		context = s.context()
 	}
 	e := declare(context, text+itoa(s.index()+1)+" of "+name, "", true, true)
-	e.kind = swiftExpansion
+	e.kind = kindExpansion
 	return e
 }

@@ -1,9 +1,40 @@
-package naming
+package swift
 
 import "strings"
 
+// Text returns the text of a linkage name. It returns false for a name that the package cannot read.
+func Text(linkage string) (string, bool) {
+	const most = 1 << 14 // bytes, of which the largest real names have a tenth
+	name := strings.TrimPrefix(linkage, "_")
+	if len(name) < 4 || len(name) > most || name[0] != '$' || !strings.ContainsRune("sSe", rune(name[1])) {
+		return "", false
+	}
+	s := stack{in: name[2:]}
+	for len(s.in) > 0 && !s.bad {
+		if rest, ok := strings.CutPrefix(s.in, "."); ok && rest != "" {
+			break // a copy's suffix
+		}
+		e := s.operator()
+		if e == nil || len(s.all) > 1<<10 || s.size > 1<<12+64*len(name) {
+			return "", false
+		}
+		s.push(e)
+	}
+	return s.symbol()
+}
+
+// IsName reports whether a linkage name has the form of Swift's.
+func IsName(linkage string) bool {
+	name := strings.TrimPrefix(linkage, "_")
+	if len(name) < 4 || name[0] != '$' || !strings.ContainsRune("sSe", rune(name[1])) {
+		return false
+	}
+	c := name[2] | 0x20
+	return '0' <= name[2] && name[2] <= '9' || 'a' <= c && c <= 'z'
+}
+
 // operator reads one operator; it returns nil if it cannot.
-func (s *swiftStack) operator() *swiftEntry {
+func (s *stack) operator() *entry {
 	if isDigit(s.in[0]) {
 		return s.identifier()
 	}
@@ -32,7 +63,7 @@ func (s *swiftStack) operator() *swiftEntry {
 	case 'I':
 		return s.impl()
 	case 'K':
-		return &swiftEntry{kind: swiftHidden, name: "throws"}
+		return &entry{kind: kindHidden, name: "throws"}
 	case 'L':
 		return s.local()
 	case 'M':
@@ -55,7 +86,7 @@ func (s *swiftStack) operator() *swiftEntry {
 		return s.note()
 	case 'Z':
 		e := s.need("tc")
-		return &swiftEntry{kind: swiftContext, text: "static " + e.text, prefix: "static " + e.text, parent: e}
+		return &entry{kind: kindContext, text: "static " + e.text, prefix: "static " + e.text, parent: e}
 	case 'c':
 		return s.function("")
 	case 'f':
@@ -63,13 +94,13 @@ func (s *swiftStack) operator() *swiftEntry {
 	case 'g':
 		s.index()
 		s.need("C")
-		return &swiftEntry{kind: swiftRetroactive}
+		return &entry{kind: kindRetroactive}
 	case 'h':
-		return swiftTyped("__shared "+s.need("t").text, false)
+		return typed("__shared "+s.need("t").text, false)
 	case 'n':
-		return swiftTyped("__owned "+s.need("t").text, false)
+		return typed("__owned "+s.need("t").text, false)
 	case 'z':
-		return swiftTyped("inout "+s.need("t").text, false)
+		return typed("inout "+s.need("t").text, false)
 	case 'i':
 		return s.subscript()
 	case 'v':
@@ -85,7 +116,7 @@ func (s *swiftStack) operator() *swiftEntry {
 	case 'q':
 		return s.parameter()
 	case 's':
-		return &swiftEntry{kind: swiftModule, name: "Swift"}
+		return &entry{kind: kindModule, name: "Swift"}
 	case 't':
 		return s.tuple()
 	case 'u':
@@ -96,30 +127,17 @@ func (s *swiftStack) operator() *swiftEntry {
 	case 'w':
 		return s.valueWitness()
 	case 'x':
-		return swiftTyped("A", true)
+		return typed("A", true)
 	case 'y', '_', 'd':
-		return &swiftEntry{kind: c}
+		return &entry{kind: c}
 	case '$':
 		return nil
 	}
 	return nil
 }
 
-// spaced returns the blank in front of a type that does not begin with parentheses or brackets.
-func spaced(t *swiftEntry) string {
-	if t.parameters >= 0 || strings.HasPrefix(t.text, "<") {
-		return ""
-	}
-	return " "
-}
-
-// other returns an entry that nothing is made of.
-func (s *swiftStack) other(parts ...string) *swiftEntry {
-	return &swiftEntry{kind: swiftOther, text: strings.Join(parts, "")}
-}
-
 // substitution repeats entries.
-func (s *swiftStack) substitution() *swiftEntry {
+func (s *stack) substitution() *entry {
 	count := 1
 	for !s.bad && s.in != "" {
 		c := s.in[0]
@@ -154,7 +172,7 @@ func (s *swiftStack) substitution() *swiftEntry {
 	return s.fail()
 }
 
-func (s *swiftStack) subAt(i int) *swiftEntry {
+func (s *stack) subAt(i int) *entry {
 	if i >= len(s.subs) {
 		return s.fail()
 	}

@@ -1,20 +1,17 @@
-package naming
+package swift
 
 import (
-	"strconv"
 	"strings"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // lists pops the arguments of a generic type and of those around it.
-func (s *swiftStack) lists() (lists [][]*swiftEntry) {
+func (s *stack) lists() (lists [][]*entry) {
 	for s.pop("g") != nil {
 	}
 	for {
-		var list []*swiftEntry
+		var list []*entry
 		for t := s.pop("t"); t != nil; t = s.pop("t") {
-			list = append([]*swiftEntry{t}, list...)
+			list = append([]*entry{t}, list...)
 		}
 		lists = append(lists, list)
 		if s.pop("y") != nil {
@@ -28,7 +25,7 @@ func (s *swiftStack) lists() (lists [][]*swiftEntry) {
 }
 
 // bound reads a type with arguments.
-func (s *swiftStack) bound() *swiftEntry {
+func (s *stack) bound() *entry {
 	lists := s.lists()
 	e := s.bind(s.need("t"), lists)
 	if e == nil {
@@ -38,7 +35,7 @@ func (s *swiftStack) bound() *swiftEntry {
 }
 
 // bind returns a type with arguments for itself and the types around it.
-func (s *swiftStack) bind(t *swiftEntry, lists [][]*swiftEntry) *swiftEntry {
+func (s *stack) bind(t *entry, lists [][]*entry) *entry {
 	if s.bad || t == nil || t.declared == 0 || t.parent == nil {
 		return nil
 	}
@@ -51,7 +48,7 @@ func (s *swiftStack) bind(t *swiftEntry, lists [][]*swiftEntry) *swiftEntry {
 			if inner == nil {
 				return nil
 			}
-			parent = &swiftEntry{kind: swiftContext, parent: inner, extends: true, name: parent.name,
+			parent = &entry{kind: kindContext, parent: inner, extends: true, name: parent.name,
 				prefix: inner.text + parent.name, text: inner.text + parent.name}
 		} else {
 			parent = s.bind(parent, rest)
@@ -67,8 +64,8 @@ func (s *swiftStack) bind(t *swiftEntry, lists [][]*swiftEntry) *swiftEntry {
 	}
 
 	// Optional, arrays and dictionaries have forms of their own.
-	e := swiftTyped(bound.text+"<"+joined(args, ", ")+">", true)
-	if bound.parent.kind == swiftModule && bound.parent.name == "Swift" {
+	e := typed(bound.text+"<"+joined(args, ", ")+">", true)
+	if bound.parent.kind == kindModule && bound.parent.name == "Swift" {
 		switch {
 		case bound.declared == 'O' && bound.name == "Optional" && len(args) == 1:
 			e.text = inParens(args[0]) + "?"
@@ -86,32 +83,21 @@ func (s *swiftStack) bind(t *swiftEntry, lists [][]*swiftEntry) *swiftEntry {
 	return e
 }
 
-func joined(list []*swiftEntry, between string) string {
-	var b strings.Builder
-	for i, e := range list {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		b.WriteString(e.text)
-	}
-	return b.String()
-}
-
 // typeList pops a list of types.
-func (s *swiftStack) typeList() (list []*swiftEntry) {
+func (s *stack) typeList() (list []*entry) {
 	if s.pop("y") != nil {
 		return nil
 	}
 	for first := false; !first && !s.bad; {
 		first = s.pop("_") != nil
-		list = append([]*swiftEntry{s.need("t")}, list...)
+		list = append([]*entry{s.need("t")}, list...)
 	}
 	return list
 }
 
 // tuple reads a tuple.
-func (s *swiftStack) tuple() *swiftEntry {
-	e := swiftTyped("()", true)
+func (s *stack) tuple() *entry {
+	e := typed("()", true)
 	e.tuple = true
 	if s.pop("y") != nil {
 		return e
@@ -135,14 +121,14 @@ func (s *swiftStack) tuple() *swiftEntry {
 }
 
 // function reads a function's type.
-func (s *swiftStack) function(convention string) *swiftEntry {
+func (s *stack) function(convention string) *entry {
 	var notes strings.Builder
 	for e := s.pop("ah"); e != nil; e = s.pop("ah") {
 		notes.WriteString(e.text)
 	}
-	var parameters *swiftEntry
+	var parameters *entry
 	if s.pop("y") != nil {
-		parameters = &swiftEntry{tuple: true, parameters: -1}
+		parameters = &entry{tuple: true, parameters: -1}
 	} else {
 		parameters = s.need("t")
 	}
@@ -150,7 +136,7 @@ func (s *swiftStack) function(convention string) *swiftEntry {
 		s.need("t")
 	}
 
-	e := swiftTyped("", false)
+	e := typed("", false)
 	e.parameters = 1
 	if parameters.tuple && parameters.parameters < 0 {
 		e.parameters, e.labels, e.tuple = len(parameters.labels), parameters.labels, true
@@ -162,7 +148,7 @@ func (s *swiftStack) function(convention string) *swiftEntry {
 }
 
 // parens returns the labels of a function's parameters.
-func (e *swiftEntry) parens(labels []string) string {
+func (e *entry) parens(labels []string) string {
 	if !e.tuple {
 		return "(_:)"
 	}
@@ -181,37 +167,37 @@ func (e *swiftEntry) parens(labels []string) string {
 }
 
 // note reads what is written at a type.
-func (s *swiftStack) note() *swiftEntry {
+func (s *stack) note() *entry {
 	switch s.next() {
 	case 'a', 'T':
-		return &swiftEntry{kind: swiftHidden}
+		return &entry{kind: kindHidden}
 	case 'A':
-		return &swiftEntry{kind: swiftNote, text: "@isolated(any) "}
+		return &entry{kind: kindNote, text: "@isolated(any) "}
 	case 'b':
-		return &swiftEntry{kind: swiftNote, text: "@Sendable "}
+		return &entry{kind: kindNote, text: "@Sendable "}
 	case 'c':
-		return &swiftEntry{kind: swiftNote, text: "@" + s.need("t").text + " "}
+		return &entry{kind: kindNote, text: "@" + s.need("t").text + " "}
 	case 'C':
-		return &swiftEntry{kind: swiftNote, text: "nonisolated(nonsending) "}
+		return &entry{kind: kindNote, text: "nonisolated(nonsending) "}
 	case 'K':
 		s.need("t")
-		return &swiftEntry{kind: swiftHidden}
+		return &entry{kind: kindHidden}
 	case 'j':
 		text, ok := map[byte]string{'f': "(_forward) ", 'r': "(reverse) ", 'd': " ", 'l': "(_linear) "}[s.next()]
 		if !ok {
 			return nil
 		}
-		return &swiftEntry{kind: swiftNote, text: "@differentiable" + text}
+		return &entry{kind: kindNote, text: "@differentiable" + text}
 	case 'i':
-		return swiftTyped("isolated "+s.need("t").text, false)
+		return typed("isolated "+s.need("t").text, false)
 	case 'k':
-		return swiftTyped("@noDerivative "+s.need("t").text, false)
+		return typed("@noDerivative "+s.need("t").text, false)
 	case 't':
-		return swiftTyped("_const "+s.need("t").text, false)
+		return typed("_const "+s.need("t").text, false)
 	case 'g':
-		return swiftTyped("@const "+s.need("t").text, false)
+		return typed("@const "+s.need("t").text, false)
 	case 'u':
-		return swiftTyped("sending "+s.need("t").text, false)
+		return typed("sending "+s.need("t").text, false)
 	}
 	return nil
 }
