@@ -87,9 +87,13 @@ func (r *publicReport) publicNames() {
 			verdict = stubs.Judge(addr, string(p.Name))
 			stub = verdict != naming.Wrong
 		}
-		if verdict == naming.Unverified {
+		switch {
+		case !stub && r.unknown(p):
+			c.Unverified(report.CheckPublics, 1, noteExported)
+			continue
+		case verdict == naming.Unverified:
 			c.Unverified(report.CheckPublics, 1, noteUnverified)
-		} else {
+		default:
 			c.Compared(report.CheckPublics, 1)
 		}
 		switch {
@@ -105,6 +109,16 @@ func (r *publicReport) publicNames() {
 			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "a parameter size other than 0"), 1)
 		}
 	}
+}
+
+// noteExported is why the PUBLIC records of a stripped file are not compared.
+const noteExported = "without .symtab, the file has the names of exported functions alone"
+
+// unknown reports whether the file cannot say anything about a PUBLIC: no symbol has its address, and
+// the table of the symbols that are not exported was stripped.
+func (r *publicReport) unknown(p *symfile.Public) bool {
+	symbols, addr := r.Truth.Symbols, p.Addr+r.Bias
+	return !symbols.Local && len(symbols.At(addr)) == 0 && r.Truth.Code.Contains(addr) && !strings.HasSuffix(string(p.Name), "@plt")
 }
 
 // missingSlots reports the slots without a PUBLIC if other slots have one: a tool that names slots names

@@ -53,8 +53,11 @@ func (in *Input) fromUnits(ctx context.Context) (*Units, error) {
 	u := newUnits(in.Report)
 	u.state, u.note = report.NotInELF, "no debug information"
 	if len(t.Code) > 0 {
-		u.NoDebugInfo = t.Image.Main.Path() + " has no debug information: functions, lines and inlined calls are not verified; " +
-			"give its debug file, or the file as it was before strip"
+		u.NoDebugInfo = t.Image.Main.Path() + " has no debug information: functions, lines and inlined calls are not verified"
+		if !t.Symbols.Local {
+			u.NoDebugInfo += ", nor the PUBLIC records of functions that are not exported"
+		}
+		u.NoDebugInfo += "; give its debug file, or the file as it was before strip"
 	}
 	return u, nil
 }

@@ -23,7 +23,10 @@ import (
 type Table struct {
 	All   []Symbol // by address
 	Names *naming.Table
-	Any   bool  // there is a table
+	Any   bool // there is a table
+	// Local states that there is a .symtab or MiniDebugInfo. A table of exported symbols alone does not
+	// have the other functions' names.
+	Local bool
 	Over  error // the limit that the tables exceed; then there are no symbols here
 	// Losses are the reasons why tables were not read.
 	Losses []error
@@ -76,18 +79,15 @@ type reader struct {
 func Read(img *elfx.Image, code pcs.Set, l limits.Limits) *Table {
 	t := &reader{Table: &Table{Names: naming.NewTable()}, img: img, code: code, limits: l, versions: image.Versions(img.Main), opd: readOPD(img.Main)}
 	t.Names.Most = l.Max(limits.Names, img.Size())
-	t.Any = t.addMini()
+	t.Local = t.addMini()
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f == nil {
 			continue
 		}
-		for _, read := range []func() (*elfx.SymbolTable, error){f.Symtab, f.Dynsym} {
-			table, err := read()
-			t.unread(err)
-			t.add(table)
-			t.Any = t.Any || table != nil
-		}
+		t.Local = t.addTable(f.Symtab()) || t.Local
+		t.Any = t.addTable(f.Dynsym()) || t.Any
 	}
+	t.Any = t.Any || t.Local
 
 	// With some of the symbols alone, sound records would be findings.
 	if t.Over != nil {
@@ -126,6 +126,14 @@ func (t *reader) unread(err error) {
 	}
 }
 
+// addTable adds the symbols of a table that was read, or notes why it was not. It returns false if there
+// is no table.
+func (t *reader) addTable(table *elfx.SymbolTable, err error) bool {
+	t.unread(err)
+	t.add(table)
+	return table != nil
+}
+
 // addMini adds the symbols in .gnu_debugdata. It returns false if there is no table.
 func (t *reader) addMini() bool {
 	f, err := elfx.DebugData(t.img.Main)
@@ -135,10 +143,7 @@ func (t *reader) addMini() bool {
 	}
 	defer f.Close()
 
-	table, err := f.Symtab()
-	t.unread(err)
-	t.add(table)
-	return table != nil
+	return t.addTable(f.Symtab())
 }
 
 // each calls f with the code symbols of one table. A function has its address without the bit of the
