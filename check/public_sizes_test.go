@@ -31,11 +31,13 @@ func TestPublicSizes(t *testing.T) {
 		{"1650 8 2", "1650 9 2", "0x9 bytes in INFO PUBLIC_SIZES, but no symbol has a size, and no stub ends there"},
 		{" 20 28\n", " 28\n", "20 sizes for 21 PUBLIC records from 0x1000 to 0x1650"},
 		{"1000 1650 8", "1000 1649 8", "21 sizes for 20 PUBLIC records from 0x1000 to 0x1649"},
+		{"1000 1650 8", "1000 1658 8", "no PUBLIC is at the last address, 0x1658"},
+		{"1000 1650 8", "ff8 1650 8", "no PUBLIC is at the first address, 0xff8"},
 		{line, "", ""},
 	} {
 		sym := bytes.Replace(golden, []byte(test.old), []byte(test.with), 1)
 		got := text(t, mustCheck(t, &elfx.Image{Main: f}, sym, Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}}))
-		if found := strings.Contains(got, "PUBLIC_SIZES") || strings.Contains(got, " sizes for "); found != (test.want != "") || !strings.Contains(got, test.want) {
+		if found := strings.Contains(got, "PUBLIC_SIZES") || strings.Contains(got, " sizes for ") || strings.Contains(got, "no PUBLIC is at"); found != (test.want != "") || !strings.Contains(got, test.want) {
 			t.Errorf("%q: want %q, got:\n%s", test.with, test.want, got)
 		}
 	}

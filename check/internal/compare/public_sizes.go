@@ -2,6 +2,7 @@ package compare
 
 import (
 	"debug/elf"
+	"fmt"
 	"sort"
 
 	"symkit/check/internal/collect"
@@ -55,9 +56,18 @@ func (r *publicReport) declaredSizes() (sizes []uint64, any bool) {
 		p, ok := info.PublicSizes()
 		from := sort.Search(len(publics), func(i int) bool { return publics[i].Addr >= p.First })
 		to := sort.Search(len(publics), func(i int) bool { return publics[i].Addr > p.Last })
-		if !ok || to-from != len(p.Sizes) {
+		message := ""
+		switch {
+		case !ok || to-from != len(p.Sizes):
+			message = fmt.Sprintf("%d sizes for %d PUBLIC records from %#x to %#x", len(p.Sizes), max(to-from, 0), p.First, p.Last)
+		case publics[from].Addr != p.First:
+			message = fmt.Sprintf("no PUBLIC is at the first address, %#x", p.First)
+		case publics[to-1].Addr != p.Last:
+			message = fmt.Sprintf("no PUBLIC is at the last address, %#x", p.Last)
+		}
+		if message != "" {
 			r.c.Compared(report.CheckPublics, 1)
-			r.c.Wrong(collect.At(report.CheckPublics, r.Sym.Infos[i].Line, p.First, "%d sizes for %d PUBLIC records from %#x to %#x", len(p.Sizes), max(to-from, 0), p.First, p.Last), 1)
+			r.c.Wrong(collect.At(report.CheckPublics, r.Sym.Infos[i].Line, p.First, "%s", message), 1)
 			continue
 		}
 		for k, size := range p.Sizes {
