@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +36,10 @@ func TestStrippedPublics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(f.Sections, func(s elfx.Section) bool { return s.Type == elf.SHT_SYMTAB })
+	at := 0
+	for f.Sections[at].Type != elf.SHT_SYMTAB {
+		at++
+	}
 	stripped := bytes.Clone(whole)
 	headers := binary.LittleEndian.Uint64(whole[0x28:])
 	binary.LittleEndian.PutUint32(stripped[headers+uint64(at)*64+4:], uint32(elf.SHT_PROGBITS))
