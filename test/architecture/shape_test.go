@@ -33,7 +33,6 @@ var shapes = map[string]int{
 	"cfi.Text fields": 17,
 	"check/internal/naming/swift.stack methods":         71,
 	"check/internal/symfile.File fields":                22,
-	"check/internal/truth/dwarfinfo":                    10,
 	"check/internal/truth/dwarfinfo.Info fields":        27,
 	"check/internal/truth/dwarfinfo.Unit fields":        25,
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,

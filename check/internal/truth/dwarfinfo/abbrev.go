@@ -45,9 +45,6 @@ type step struct {
 	n    uint32 // bytes to skip, or an index in table.numbers
 }
 
-// formSkip is a form of table.steps that stands for attributes of a known size.
-const formSkip = 0xffff
-
 // slot is where a scan keeps an attribute.
 type slot uint8
 
@@ -253,3 +250,55 @@ func (t *table) find(code uint64) *abbrev {
 
 // errAbbrev is the error for a DIE whose code the unit's table does not have.
 func errAbbrev(code uint64) error { return fmt.Errorf("unknown abbreviation %d", code) }
+
+// entry is a DIE that was read with all attributes.
+type entry struct {
+	tag  uint16
+	ok   bool // there is such a DIE
+	cost int  // of reading it, for Info.spend
+}
+
+// entryAt reads the DIE at an offset, and calls f with each attribute. Of several attributes with
+// one name the first counts.
+func (u *Unit) entryAt(off int, f func(attr uint64, v value)) (e entry) {
+	d := u.in
+	if off < u.root || off >= u.end || u.end > len(d.info) {
+		return e
+	}
+	c := wire.New(".debug_info", d.info[:u.end], d.bigEndian)
+	c.Seek(uint64(off))
+	a := u.table.find(c.ULEB())
+	if a == nil || c.Err() != nil {
+		return e
+	}
+
+	// The attributes are those of the abbreviation.
+	e.tag = a.tag
+	decl := wire.New(".debug_abbrev", d.abbrev, d.bigEndian)
+	decl.Seek(uint64(a.decl))
+	var seen [4]uint64 // a set of attributes below 256
+	for {
+		attr, form := decl.ULEB(), decl.ULEB()
+		implicit := uint64(0)
+		if form == formImplicitConst {
+			implicit = uint64(decl.SLEB())
+		}
+		if attr == 0 && form == 0 || decl.Err() != nil || c.Err() != nil {
+			break
+		}
+		v := u.read(&c, uint16(min(form, formSkip-1)), implicit)
+		if c.Err() != nil {
+			break
+		}
+		if attr < 256 {
+			if seen[attr/64]&(1<<(attr%64)) != 0 {
+				continue
+			}
+			seen[attr/64] |= 1 << (attr % 64)
+		}
+		f(attr, v)
+	}
+	e.cost = (decl.Pos() - int(a.decl)) / 8
+	e.ok = c.Err() == nil && decl.Err() == nil
+	return e
+}

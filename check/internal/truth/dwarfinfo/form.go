@@ -84,6 +84,9 @@ const (
 	formAddrxOffset = 0x2001
 )
 
+// formSkip is a form of table.steps that stands for attributes of a known size.
+const formSkip = 0xffff
+
 // formSize returns the number of bytes of a value, and false if the value itself decides.
 func (u *Unit) formSize(form uint16) (n int, known bool) {
 	offset := 4
@@ -124,6 +127,22 @@ type value struct {
 	num  uint64 // number, offset, index or address; a signed number is extended
 	add  uint32 // of formAddrxOffset
 	at   int    // offset in .debug_info, of a string or a block in place
+}
+
+// Ref names a DIE by its offset in .debug_info, of the file itself or of its supplementary file
+// (dwz's .gnu_debugaltlink; DWARF 5 §7.3.6). The zero value names no DIE.
+type Ref struct {
+	Off int
+	alt bool
+}
+
+// key returns a number that is different for each Ref.
+func (at Ref) key() uint64 {
+	k := uint64(at.Off) << 1
+	if at.alt {
+		k |= 1
+	}
+	return k
 }
 
 // isConstant reports whether the value is of class constant or, before DWARF 4, an offset.
@@ -185,62 +204,6 @@ func (u *Unit) read(c *wire.Cursor, form uint16, implicit uint64) (v value) {
 	}
 	return v
 }
-
-// entry is a DIE that was read with all attributes.
-type entry struct {
-	tag  uint16
-	ok   bool // there is such a DIE
-	cost int  // of reading it, for Info.spend
-}
-
-// entryAt reads the DIE at an offset, and calls f with each attribute. Of several attributes with
-// one name the first counts.
-func (u *Unit) entryAt(off int, f func(attr uint64, v value)) (e entry) {
-	d := u.in
-	if off < u.root || off >= u.end || u.end > len(d.info) {
-		return e
-	}
-	c := wire.New(".debug_info", d.info[:u.end], d.bigEndian)
-	c.Seek(uint64(off))
-	a := u.table.find(c.ULEB())
-	if a == nil || c.Err() != nil {
-		return e
-	}
-
-	// The attributes are those of the abbreviation.
-	e.tag = a.tag
-	decl := wire.New(".debug_abbrev", d.abbrev, d.bigEndian)
-	decl.Seek(uint64(a.decl))
-	var seen [4]uint64 // a set of attributes below 256
-	for {
-		attr, form := decl.ULEB(), decl.ULEB()
-		implicit := uint64(0)
-		if form == formImplicitConst {
-			implicit = uint64(decl.SLEB())
-		}
-		if attr == 0 && form == 0 || decl.Err() != nil || c.Err() != nil {
-			break
-		}
-		v := u.read(&c, uint16(min(form, formSkip-1)), implicit)
-		if c.Err() != nil {
-			break
-		}
-		if attr < 256 {
-			if seen[attr/64]&(1<<(attr%64)) != 0 {
-				continue
-			}
-			seen[attr/64] |= 1 << (attr % 64)
-		}
-		f(attr, v)
-	}
-	e.cost = (decl.Pos() - int(a.decl)) / 8
-	e.ok = c.Err() == nil && decl.Err() == nil
-	return e
-}
-
-// spend subtracts n from the remaining work. Workers share the number, so that a DIE is counted with
-// its strings at once.
-func (d *Info) spend(n int) { d.work.Add(int64(-n)) }
 
 // address returns the address that a value of class address states. It returns false for other
 // classes, and for an index outside of .debug_addr.
@@ -375,6 +338,21 @@ func (u *Unit) text(v value) (text []byte, id stringID, found bool) {
 		return cstring(d.Alt.str, v.num), d.Alt.id(inStr, v.num), true
 	}
 	return nil, 0, true
+}
+
+// reference returns the DIE that an attribute refers to. References to type units
+// (DW_FORM_ref_sig8) name no function.
+func (u *Unit) reference(v value) Ref {
+	off := int(min(v.num, 1<<62))
+	switch v.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		return Ref{Off: u.Off + off}
+	case formRefAddr:
+		return Ref{Off: off}
+	case formGNURefAlt, formRefSup4, formRefSup8:
+		return Ref{off, true}
+	}
+	return Ref{}
 }
 
 // stringOffset returns entry i of .debug_str_offsets (DWARF 5 §7.26).

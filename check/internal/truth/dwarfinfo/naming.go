@@ -8,37 +8,6 @@ import (
 	"symkit/check/internal/naming"
 )
 
-// Ref names a DIE by its offset in .debug_info, of the file itself or of its supplementary file
-// (dwz's .gnu_debugaltlink; DWARF 5 §7.3.6). The zero value names no DIE.
-type Ref struct {
-	Off int
-	alt bool
-}
-
-// key returns a number that is different for each Ref.
-func (at Ref) key() uint64 {
-	k := uint64(at.Off) << 1
-	if at.alt {
-		k |= 1
-	}
-	return k
-}
-
-// reference returns the DIE that an attribute refers to. References to type units
-// (DW_FORM_ref_sig8) name no function.
-func (u *Unit) reference(v value) Ref {
-	off := int(min(v.num, 1<<62))
-	switch v.form {
-	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
-		return Ref{Off: u.Off + off}
-	case formRefAddr:
-		return Ref{Off: off}
-	case formGNURefAlt, formRefSup4, formRefSup8:
-		return Ref{off, true}
-	}
-	return Ref{}
-}
-
 // decl is the attributes that name a DIE. The strings alias sections.
 type decl struct {
 	linkage, name     []byte

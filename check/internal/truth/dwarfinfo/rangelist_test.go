@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"symkit/check/internal/pcs"
 	"symkit/internal/wire"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestRangeLists checks that the value that sets an address decides whether the address is one of

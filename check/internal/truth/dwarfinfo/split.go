@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -19,20 +18,6 @@ import (
 
 // ErrNoSplit is the error for a skeleton whose split unit was not found.
 var ErrNoSplit = errors.New("units whose split DWARF file (.dwo, .dwp) was not found")
-
-// splits finds the split units of a file.
-type splits struct {
-	once  sync.Once
-	pack  *elfx.File    // the .dwp file, or nil
-	parts *packageIndex // of pack, or nil
-	err   error         // why the index of the .dwp file cannot be read
-
-	mu sync.Mutex
-	n  uint64 // files so far
-}
-
-// part is the part of a section of a .dwp file that belongs to a unit.
-type part struct{ off, size uint32 }
 
 // Sections of the index of a .dwp file (DWARF 5 §7.3.5.3). GNU's version 2 differs in others.
 const (
@@ -127,16 +112,6 @@ func (d *Info) withID(ctx context.Context, id uint64) (*Unit, error) {
 	return nil, err
 }
 
-// inherit copies the skeleton's values into a split unit, before the split unit's own attributes
-// are read.
-func (u *Unit) inherit(skeleton *Unit) {
-	u.addrBase, u.lowPC, u.group = skeleton.addrBase, skeleton.lowPC, skeleton.group
-	u.rangesBase, u.Split = skeleton.rangesBase, false
-	if u.version < 5 && u.lang == 0 {
-		u.lang = skeleton.lang
-	}
-}
-
 // openPackage reads the index of the .dwp file, if there is one.
 func (s *splits) openPackage(others *companion.Companions, l limits.Limits) {
 	s.pack = others.OpenPackage()
@@ -150,14 +125,6 @@ func (s *splits) openPackage(others *companion.Companions, l limits.Limits) {
 	if err != nil {
 		s.err = fmt.Errorf("%s: %w", s.pack.Path(), err)
 	}
-}
-
-// packageIndex is an index of units: a hash table from ids to rows, and a table of the parts of
-// sections for each row (DWARF 5 §7.3.5.3).
-type packageIndex struct {
-	rows                     map[uint64]uint32 // by id, from 0
-	sections, offsets, sizes wire.Cursor       // the columns, and the tables
-	columns                  uint64
 }
 
 // idMemory is what an id takes in memory.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync"
 
 	"symkit/elfx"
 	"symkit/internal/mem"
@@ -13,28 +12,6 @@ import (
 	"symkit/internal/wire"
 	"symkit/limits"
 )
-
-// stream is .debug_info while it is inflated and read at the same time. One goroutine inflates the
-// section and sends complete units to others. If no unit can refer to another one, the memory of
-// finished units is returned to the system. The first goroutine waits for the others, so that only a
-// small part of the section is in memory.
-type stream struct {
-	alone  bool        // no unit refers to another one
-	size   int         // of the section that Units inflates; 0 if all bytes are there from the start
-	buffer *mem.Buffer // that the section is inflated into, while Units runs
-
-	mu      sync.Mutex
-	have    int // bytes that are inflated
-	next    int // offset of the next unit
-	first   int // index of the first unit that is not done
-	dropped int // offset of the first byte whose memory was not released
-	empty   int // units of length 0
-}
-
-// What records take in memory, in bytes, with what slices and the collector need to grow:
-// a unit with its line group, an abbreviation, its entry in a map if codes are not consecutive, a
-// step of one.
-const unitBytes, abbrevBytes, sparseBytes, stepBytes = 700, 60, 140, 24
 
 // maxEmpty bounds the units of length 0, which are padding at best: a section of zeros is damaged.
 const maxEmpty = 64
@@ -167,15 +144,6 @@ func (d *Info) readUnit(have int) (more bool, err error) {
 
 var errEmpty = fmt.Errorf("more than %d units of length 0", maxEmpty)
 
-// take counts the memory of n records of units and abbreviations.
-func (d *Info) take(n, bytes int) error {
-	err := d.records.Take(n, bytes)
-	if err != nil {
-		return fmt.Errorf(".debug_info: %w", err)
-	}
-	return nil
-}
-
 // complete reports whether the next unit has been inflated.
 func (d *Info) complete() bool {
 	s := &d.stream
@@ -230,9 +198,6 @@ func (d *Info) done(u *Unit) {
 // Len returns the number of units so far.
 func (d *Info) Len() int { return len(d.units) }
 
-// Size returns the number of bytes of .debug_info.
-func (d *Info) Size() int { return max(len(d.info), d.stream.size) }
-
 // List reads the headers of all units, for references to any of them.
 func (d *Info) List(ctx context.Context) error {
 	for ctx.Err() == nil {
@@ -242,30 +207,4 @@ func (d *Info) List(ctx context.Context) error {
 		}
 	}
 	return context.Cause(ctx)
-}
-
-// selfContained reports whether no unit with abbreviations of this section can refer to another
-// one (DW_FORM_ref_addr).
-func selfContained(abbrev []byte) bool {
-	c := wire.New(".debug_abbrev", abbrev, false)
-	for c.Len() > 0 {
-		if c.ULEB() == 0 {
-			continue
-		}
-		c.SkipLEB() // tag
-		c.U8()      // children
-		for c.Len() > 0 {
-			attr, form := c.ULEB(), c.ULEB()
-			switch {
-			case form == formRefAddr || form == formIndirect:
-				return false
-			case form == formImplicitConst:
-				c.SkipLEB()
-			}
-			if attr == 0 && form == 0 {
-				break
-			}
-		}
-	}
-	return c.Err() == nil
 }
