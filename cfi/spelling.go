@@ -9,18 +9,18 @@ type Reason uint8
 // cannot be expressed is written as undefined.
 const (
 	expressed Reason = iota
-	// noCFA: the row has no rule for the CFA.
-	noCFA
-	// cfaInexpressible: the CFA's expression has no postfix, or its register no name.
-	cfaInexpressible
-	// noReturnAddress: the row has no rule for the return address, and the machine has no
+	// NoCFA: the row has no rule for the CFA.
+	NoCFA
+	// CFAInexpressible: the CFA's expression has no postfix, or its register no name.
+	CFAInexpressible
+	// NoReturnAddress: the row has no rule for the return address, and the machine has no
 	// link register.
-	noReturnAddress
-	// returnAddressInexpressible: the rule's expression has no postfix, or its register
+	NoReturnAddress
+	// ReturnAddressInexpressible: the rule's expression has no postfix, or its register
 	// no name.
-	returnAddressInexpressible
-	// registerInexpressible: the same for another register, which is written as `.undef`.
-	registerInexpressible
+	ReturnAddressInexpressible
+	// RegisterInexpressible: the same for another register, which is written as `.undef`.
+	RegisterInexpressible
 	// UnnamedRegister: the rule of a register without a name is left out.
 	UnnamedRegister
 
@@ -49,9 +49,9 @@ func (t *Text) cfa(row *Row) Reason {
 	t.buf = append(t.buf, ".cfa: "...)
 	switch {
 	case r.Kind == KindNone:
-		return noCFA
+		return NoCFA
 	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(row, r, true):
-		return cfaInexpressible
+		return CFAInexpressible
 	}
 
 	t.buf = append(t.buf, ' ')
@@ -68,12 +68,12 @@ func (t *Text) returnAddress(row *Row, r Rule) Reason {
 		t.buf = strconv.AppendInt(t.buf, t.arch.End, 10)
 	case r.Kind != KindNone && r.Kind != KindSame:
 		if !t.value(row, r, false) {
-			return returnAddressInexpressible
+			return ReturnAddressInexpressible
 		}
 	case !t.arch.LinkRegister:
-		return noReturnAddress
+		return NoReturnAddress
 	case !t.name(t.ra):
-		return returnAddressInexpressible
+		return ReturnAddressInexpressible
 	}
 
 	t.buf = append(t.buf, ' ')
@@ -99,7 +99,7 @@ func (t *Text) register(row *Row, r *RegRule) {
 	case rule.Kind == KindUndefined:
 		t.buf = append(t.buf, ".undef"...)
 	case !t.value(row, rule, false):
-		t.Stats[registerInexpressible]++
+		t.Stats[RegisterInexpressible]++
 		t.buf = append(t.buf[:from], ".undef"...)
 	}
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -18,9 +17,9 @@ func TestDWARF6(t *testing.T) {
 			sym = bytes.Replace(sym, []byte(" 0 n::A::out(int)"), []byte(" 0 n::A::out(long)"), 1)
 		}
 		rep := mustCheck(t, img, sym, Options{})
-		for _, name := range []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines, checks.CFI} {
+		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
 			k := rep.Check(name)
-			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == checks.Names) {
+			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == report.CheckNames) {
 				t.Errorf("%v: %s: %+v", wrong, name, k)
 			}
 		}

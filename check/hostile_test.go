@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"symkit/check/internal/checks"
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
@@ -65,7 +64,7 @@ func TestNotVerified(t *testing.T) {
 	} {
 		img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
 		rep := mustCheck(t, img, []byte(sym), Options{})
-		k := rep.Check(checks.Funcs)
+		k := rep.Check(report.CheckFuncs)
 		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
 			t.Errorf("%s: %+v", name, k)
 		}
@@ -92,7 +91,7 @@ func TestOverlappingCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range []string{checks.Overlaps, checks.Inlines} {
+	for _, check := range []string{report.CheckOverlaps, report.CheckInlines} {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("%+v", rep.Check(check))
 		}

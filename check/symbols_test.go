@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -16,7 +14,7 @@ import (
 // an error of the whole run, or a finding for each PUBLIC.
 func TestSymbolsLimited(t *testing.T) {
 	sym := []byte("MODULE Linux x86_64 0 x\nFUNC 1000 1 0 f\nPUBLIC 1510 0 _start\nPUBLIC 1511 0 wrong\n")
-	small := limits.Limits{}.With(limitof.SymbolRecords, 100)
+	small := limits.Limits{}.With(limits.SymbolRecords, 100)
 	for name, opened := range map[string]elfx.Options{"compared": {}, "read": {Limits: small}} {
 		f, err := opened.Open("../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
 		if err != nil {
@@ -28,7 +26,7 @@ func TestSymbolsLimited(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 
-		i := slices.IndexFunc(rep.Checks, func(k report.Check) bool { return k.Name == checks.Publics })
+		i := slices.IndexFunc(rep.Checks, func(k report.Check) bool { return k.Name == report.CheckPublics })
 		k := rep.Checks[i]
 		if k.State != report.NotVerified || k.Wrong+k.Missing != 0 || k.Unverified != 2 || !strings.Contains(strings.Join(k.Notes, "\n"), "symbol-records above the limit") {
 			t.Errorf("%s: %+v", name, k)

@@ -147,7 +147,7 @@ func (s *Section) Relocs() ([]Reloc, error) {
 }
 
 func readRelocs(s *Section) ([]Reloc, error) {
-	if s.Type == shtAndroidRel || s.Type == shtAndroidRela {
+	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
 		return unpackRelocs(s)
 	}
 	r, err := newRelocReader(s)

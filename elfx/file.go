@@ -12,7 +12,7 @@
 // Every error begins with the path of the file and wraps a *located.Error with
 // section and offset: printing the error gives "path: section+0xoffset: what".
 // Three kinds of error have no section: the file cannot be opened (the system's
-// error, ErrNotRegular), the file changed while its bytes were read
+// error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
 // (ErrChanged), and two files do not belong together (see Join).
 //
 // The bytes that methods return alias the mapped file and are read-only. The packages of
@@ -80,8 +80,8 @@ type Source interface {
 // Options say how files are opened. The functions Open and NewFile are the methods of
 // the zero Options.
 type Options struct {
-	// Limits bound the cost of the file while it is open: inflate-ratio,
-	// section-names and notes.
+	// Limits bound the cost of the file while it is open: limits.InflateRatio,
+	// limits.SectionNames and limits.Notes.
 	Limits limits.Limits
 }
 

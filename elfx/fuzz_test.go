@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"symkit/internal/bounds"
-	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 	"symkit/test/elftest"
@@ -56,11 +55,11 @@ func useAll(t *testing.T, f *File) {
 		if table == nil {
 			continue
 		}
-		if len(table.Symbols)*16 > f.Size()*(limits.Limits{}).Int(limitof.InflateRatio)+bounds.FreeSize {
+		if len(table.Symbols)*16 > f.Size()*(limits.Limits{}).Int(limits.InflateRatio)+bounds.FreeSize {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {
-			if n := len(table.NameOf(&table.Symbols[j])); n > maxSymbolName {
+			if n := len(table.NameOf(&table.Symbols[j])); n > MaxSymbolName {
 				t.Fatalf("name of %d bytes", n)
 			}
 		}
@@ -98,7 +97,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(compressedSpec().Build())
 	f.Add(symbolSpec(elf.ELFCLASS64, true).Build())
-	f.Add(crelSpec(elf.ELFCLASS64, shtCrelLLVM, []byte{2<<3 | 4, 2<<3 | 7, 5, 1, 0x7d, 8 << 3}).Build())
+	f.Add(crelSpec(elf.ELFCLASS64, ShtCrelLLVM, []byte{2<<3 | 4, 2<<3 | 7, 5, 1, 0x7d, 8 << 3}).Build())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"symkit/internal/bounds"
-	"symkit/internal/limitof"
 	"symkit/internal/wire"
+	"symkit/limits"
 	"symkit/located"
 )
 
@@ -21,11 +21,12 @@ const (
 	ShnUndef   = uint32(elf.SHN_UNDEF)
 	ShnReserve = uint32(0xffffff00) // from here on: not a section index
 	ShnAbs     = uint32(0xfffffff1)
+	ShnCommon  = uint32(0xfffffff2)
 )
 
-// maxSymbolName is the length in bytes at which NameOf cuts a name. No consumer of
+// MaxSymbolName is the length in bytes at which NameOf cuts a name. No consumer of
 // symbol files reads as much.
-const maxSymbolName = 64<<10 + 1
+const MaxSymbolName = 64<<10 + 1
 
 // Symbol is one entry of a symbol table (gABI, "Symbol Table"). A Symbol has no
 // pointers, so that the garbage collector does not scan symbol tables.
@@ -48,7 +49,7 @@ type SymbolTable struct {
 	strings []byte
 }
 
-// NameOf aliases a symbol's name in the mapped file, cut at maxSymbolName bytes. The
+// NameOf aliases a symbol's name in the mapped file, cut at MaxSymbolName bytes. The
 // name is nil if its offset is outside the string table.
 func (t *SymbolTable) NameOf(s *Symbol) []byte {
 	if uint64(s.Name) >= uint64(len(t.strings)) {
@@ -57,7 +58,7 @@ func (t *SymbolTable) NameOf(s *Symbol) []byte {
 
 	// A name may have no NUL in a damaged file, or be very long.
 	rest := t.strings[s.Name:]
-	rest = rest[:min(len(rest), maxSymbolName)]
+	rest = rest[:min(len(rest), MaxSymbolName)]
 	if n := bytes.IndexByte(rest, 0); n >= 0 {
 		rest = rest[:n]
 	}
@@ -128,7 +129,7 @@ const symbolMemory = 32
 func decodeSymbols(f *File, c, extended wire.Cursor) ([]Symbol, error) {
 	// The index of a section above the reserved numbers is in a table of its own.
 	n := uint64(c.Len()) / f.symbolSize()
-	err := bounds.NewRecords(f.opt.Limits, limitof.SymbolRecords, f.paid).Take(int(n), symbolMemory)
+	err := bounds.NewRecords(f.opt.Limits, limits.SymbolRecords, f.paid).Take(int(n), symbolMemory)
 	if err != nil {
 		c.Fail(c.Pos(), err)
 		return nil, c.Err()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"symkit/cfi"
-	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -28,12 +27,12 @@ func FuzzSection(f *testing.F) {
 		end := 0
 		for i := range s.Chunks {
 			c := &s.Chunks[i]
-			if c.Offset < end || c.end > len(data) || len(c.aux()) != int(c.AuxLen) {
+			if c.Offset < end || c.end > len(data) || len(c.Aux()) != int(c.AuxLen) {
 				t.Fatalf("chunk at %#x, before it %#x", c.Offset, end)
 			}
 			end = c.end
 			if len(data) < 1<<12 {
-				c.appendText(nil, ".sframe")
+				c.AppendText(nil, ".sframe")
 			}
 		}
 		rows := 0
@@ -43,7 +42,7 @@ func FuzzSection(f *testing.F) {
 				rows += fuzzRows(t, fde, len(data))
 			}
 		}
-		if limit := (limits.Limits{}).Int(limitof.MaskRows) + (limits.Limits{}).Int(limitof.SFrameSharing)*len(data); rows > limit {
+		if limit := (limits.Limits{}).Int(limits.MaskRows) + (limits.Limits{}).Int(limits.SFrameSharing)*len(data); rows > limit {
 			t.Fatalf("%d rows, limit %d", rows, limit)
 		}
 		x, errs := NewIndex(s)

@@ -6,11 +6,17 @@ import (
 	"symkit/located"
 )
 
-// The flags that some version defines (SFrame V3 §2.1.3).
+// Flags are the header's flags (SFrame V3 §2.1.3).
+type Flags uint8
+
+// The flags that some version defines.
 const (
-	fdeSorted      = 1 // the FDEs are sorted by resolved start address
-	framePointer   = 2 // all functions keep a frame pointer (versions 1 and 2)
-	funcStartPCRel = 4 // start addresses are relative to their own field
+	// FDESorted: the FDEs are sorted by resolved start address.
+	FDESorted Flags = 1
+	// FramePointer: all functions keep a frame pointer (versions 1 and 2).
+	FramePointer Flags = 2
+	// FuncStartPCRel: start addresses are relative to their own field.
+	FuncStartPCRel Flags = 4
 )
 
 // Offsets in the header, which no version has changed (SFrame V3 §2.1, §2.2).
@@ -32,7 +38,7 @@ const (
 // Header is the header of a chunk as it is stored (SFrame V3 §2.2).
 type Header struct {
 	Version uint8
-	Flags   uint8
+	Flags   Flags
 	ABI     ABI
 	// FixedFP and FixedRA are the offsets from the CFA at which all functions save the
 	// frame pointer and the return address. 0 means not fixed.
@@ -70,9 +76,9 @@ type Chunk struct {
 	regWords bool  // an odd word names a register (V2 errata, s390x)
 }
 
-// aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
+// Aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
 // the section.
-func (c *Chunk) aux() []byte {
+func (c *Chunk) Aux() []byte {
 	return c.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
 }
 
@@ -100,7 +106,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 
 	// The fields in the order of the format.
 	c.Version = r.U8()
-	c.Flags = r.U8()
+	c.Flags = Flags(r.U8())
 	c.ABI = ABI(r.U8())
 	c.FixedFP = int8(r.U8())
 	c.FixedRA = int8(r.U8())
@@ -139,9 +145,9 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	}
 
 	// Version 3 has dropped the flag for frame pointers.
-	valid := uint8(fdeSorted | framePointer | funcStartPCRel)
+	valid := FDESorted | FramePointer | FuncStartPCRel
 	if c.Version == 3 {
-		valid &^= framePointer
+		valid &^= FramePointer
 	}
 	if c.Flags&^valid != 0 {
 		r.Fail(c.Offset+offFlags, errFlags)
@@ -149,7 +155,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.ABI < AArch64BE || c.ABI > S390X || c.ABI == S390X && c.Version == 1 {
 		r.Fail(c.Offset+offABI, errABI)
 	}
-	if c.ABI.isBigEndian() != r.BigEndian() {
+	if c.ABI.BigEndian() != r.BigEndian() {
 		r.Fail(c.Offset+offABI, errByteOrder)
 	}
 	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
@@ -157,7 +163,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	}
 
 	// Relocations that were sorted away from their FDEs cannot be assigned any more.
-	if c.opts.Relocatable && c.Flags&(fdeSorted|funcStartPCRel) == fdeSorted {
+	if c.opts.Relocatable && c.Flags&(FDESorted|FuncStartPCRel) == FDESorted {
 		r.Fail(c.Offset+offFlags, errUntrusted)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/check/internal/checks"
 	"symkit/check/lint"
 	"symkit/check/report"
 )
@@ -33,7 +32,7 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return rep.Check(checks.Order).Findings
+			return rep.Check(report.CheckOrder).Findings
 		}
 		if n := count(records...); n != 0 {
 			t.Errorf("%s: in order: %d findings", class.name, n)

@@ -16,9 +16,9 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/crash"
+	"symkit/internal/objects"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
-	"symkit/internal/s3"
 )
 
 // storeFlags are the flags that only have a meaning with --store.
@@ -99,7 +99,7 @@ func (f *storeFlags) addresses(c *cli) error {
 	if f.Store == "" {
 		schemes = nil // of one module, files are mapped
 	}
-	return cmp.Or(command.Output("--store", f.Store, s3.Name), command.Output("--output", c.Output), command.Output("--manifest", f.Manifest),
+	return cmp.Or(command.Output("--store", f.Store, objects.Name), command.Output("--output", c.Output), command.Output("--manifest", f.Manifest),
 		command.Output("--report", f.Report), command.Output("--done", f.Done), command.Inputs("", c.Paths, schemes...),
 		command.Inputs("--files-from", []string{f.FilesFrom}, command.Schemes...))
 }
@@ -112,8 +112,8 @@ var (
 // openStore opens the store that the flags describe.
 func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
 	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force}
-	if s3.IsURL(f.Store) {
-		b, err := s3.Open(f.Store)
+	if objects.IsURL(f.Store) {
+		b, err := objects.Open(ctx, f.Store)
 		if err == nil {
 			err = b.Check(ctx) // before any work
 		}

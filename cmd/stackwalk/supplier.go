@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"symkit/internal/command"
-	"symkit/internal/s3"
+	"symkit/internal/objects"
 	"symkit/walk"
 	"symkit/walk/symbols"
 	"symkit/walk/symserver"
@@ -43,8 +43,8 @@ func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
 			return nil, err
 		}
 
-		if s3.IsURL(rest[0]) {
-			server.HTTP = s3.Client()
+		if objects.IsURL(rest[0]) {
+			server.HTTP = objects.Client()
 		}
 		server.Progress = bar.fetched
 		server.Uncached = func(err error) { c.uncached(cmp.Or(noCache, err), "--cache") }

@@ -75,7 +75,7 @@ const (
 )
 
 // Defaults of DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME. The default bound of a file's
-// size is the limit fetched-files.
+// size is limits.FetchedFiles.
 const (
 	DefaultTimeout = 90 * time.Second
 	DefaultMaxTime = time.Hour

@@ -18,8 +18,7 @@ import (
 	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
 	"symkit/internal/gunzip"
-	"symkit/internal/limitof"
-	"symkit/internal/s3"
+	"symkit/internal/objects"
 	"symkit/limits"
 )
 
@@ -35,7 +34,7 @@ const window = time.Minute
 
 // IsURL reports whether s is an address rather than a path.
 func IsURL(s string) bool {
-	return s3.IsURL(s) || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+	return objects.IsURL(s) || strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
 // File is an open file.
@@ -56,8 +55,8 @@ func Open(ctx context.Context, address string) (*File, error) {
 }
 
 func open(ctx context.Context, address string) (*File, error) {
-	if s3.IsURL(address) {
-		r, info, err := s3.GetURL(ctx, address)
+	if objects.IsURL(address) {
+		r, info, err := objects.GetURL(ctx, address)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +180,7 @@ func (e *renamed) Unwrap() error { return e.err }
 
 // copyTo writes the file at an address into dir.
 func copyTo(dir, address string, f *File) (string, error) {
-	limit := int64(min(limits.Limits{}.Max(limitof.FetchedFiles, 0), math.MaxInt64-1))
+	limit := int64(min(limits.Limits{}.Max(limits.FetchedFiles, 0), math.MaxInt64-1))
 	disk := &fetch.Disk{Dir: dir, MaxTotal: limit}
 	err := disk.Announce(max(f.Size, 0))
 	if err != nil {

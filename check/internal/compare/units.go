@@ -7,12 +7,11 @@ import (
 	"iter"
 	"slices"
 
-	"symkit/check/internal/checks"
 	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/report"
-	"symkit/internal/limitof"
 	"symkit/internal/par"
+	"symkit/limits"
 )
 
 // FromUnits compares line and INLINE records with the units of the debug information or, without any,
@@ -23,7 +22,7 @@ func FromUnits(ctx context.Context, in *Input) (*Units, error) {
 		return nil, err
 	}
 	if over := in.Truth.Symbols.Over; over != nil {
-		u.hole(checks.Funcs, 1, over.Error()) // FUNC records may be of these symbols
+		u.hole(report.CheckFuncs, 1, over.Error()) // FUNC records may be of these symbols
 	}
 	slices.SortFunc(u.functions, func(a, b function) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
@@ -123,7 +122,7 @@ func (in *Input) units(ctx context.Context) (*Units, error) {
 	out.add(results[1:]...)
 	out.add(others...)
 	if damage != nil {
-		out.hole(checks.Funcs, 1, damage.Error())
+		out.hole(report.CheckFuncs, 1, damage.Error())
 	}
 	return out, nil
 }
@@ -133,8 +132,8 @@ func (in *Input) units(ctx context.Context) (*Units, error) {
 func (in *Input) exceeded() error {
 	err := in.Truth.Exceeded()
 	size := in.Truth.Image.Size()
-	if err == nil && uint64(in.work.functions.Load()) > in.Report.Limits.Max(limitof.UnitRecords, size)/functionBytes {
-		err = fmt.Errorf(".debug_info: %w", in.Report.Limits.Exceeded(limitof.UnitRecords, size))
+	if err == nil && uint64(in.work.functions.Load()) > in.Report.Limits.Max(limits.UnitRecords, size)/functionBytes {
+		err = fmt.Errorf(".debug_info: %w", in.Report.Limits.Exceeded(limits.UnitRecords, size))
 	}
 	return err
 }
@@ -150,7 +149,7 @@ const splitFuncs, funcsChunk = 1 << 11, 1 << 8
 // unit compares the records of one unit.
 func (w *worker) unit(ctx context.Context, u *truth.Unit) error {
 	for _, err := range u.Damage {
-		w.out.hole(checks.Funcs, 1, err.Error())
+		w.out.hole(report.CheckFuncs, 1, err.Error())
 	}
 	if len(u.Funcs) == 0 {
 		return nil
@@ -226,9 +225,9 @@ func (w *worker) functions(u *truth.Unit) {
 // noLines notes that the lines of a unit cannot be read. Inlined calls need them too, for the names of
 // their files.
 func (w *worker) noLines(err error) {
-	w.out.hide(checks.Lines, err.Error())
-	w.out.hide(checks.Inlines, err.Error())
-	w.out.found.Unverified(checks.Lines, 0, err.Error())
+	w.out.hide(report.CheckLines, err.Error())
+	w.out.hide(report.CheckInlines, err.Error())
+	w.out.found.Unverified(report.CheckLines, 0, err.Error())
 }
 
 // function compares the lines and the inlined calls of the FUNC records that a function has: of each
@@ -254,7 +253,7 @@ func (w *worker) function(u *truth.Unit, f *dwarfinfo.Func) {
 // the one copy of an inline function that the linker kept, and only the first unit that agrees is
 // compared.
 func (w *worker) lines(i int, t *dwarfinfo.Lines, from uint64, right uint32) (o outcome, ok bool) {
-	if w.in.work.is(i, right) || w.exhausted(checks.Lines) {
+	if w.in.work.is(i, right) || w.exhausted(report.CheckLines) {
 		return o, false
 	}
 	f := &w.in.Sym.Funcs[i]
@@ -268,13 +267,13 @@ func (w *worker) lines(i int, t *dwarfinfo.Lines, from uint64, right uint32) (o 
 
 // inlines compares the inlined calls of FUNC i with those of function f.
 func (w *worker) inlines(i int, u *truth.Unit, f *dwarfinfo.Func) {
-	if w.in.work.is(i, callsRight) || w.exhausted(checks.Inlines) {
+	if w.in.work.is(i, callsRight) || w.exhausted(report.CheckInlines) {
 		return
 	}
 	var ok bool
 	w.calls, ok = w.truthCalls(w.calls[:0], u, f, &w.in.Sym.Funcs[i])
 	if !ok {
-		w.out.hide(checks.Inlines, noteTooOften)
+		w.out.hide(report.CheckInlines, noteTooOften)
 		return
 	}
 	w.compareInlines(i, f.Inlines.Len(), uint64(f.Ref.Off))
@@ -290,7 +289,7 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 		if x.Lo >= x.Hi {
 			continue
 		}
-		if w.exhausted(checks.Lines) {
+		if w.exhausted(report.CheckLines) {
 			return
 		}
 		if in.covered.FirstOutside(x.Lo-in.Bias, x.Hi-in.Bias) < x.Hi-in.Bias {

@@ -13,16 +13,15 @@ import (
 	"fmt"
 	"slices"
 
-	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/internal/truth/image"
 	"symkit/check/internal/truth/symtab"
+	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
-	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -56,19 +55,19 @@ type Loss struct {
 // Load reads img, except for the units.
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Truth, []Loss) {
 	t := &Truth{Image: img, Code: image.CodeOf(img.Main), Names: naming.NewTable(), Paths: naming.NewPaths(), opt: opt, info: dwarfinfo.Open(img.DWARF(), opt.Limits)}
-	t.Names.Most = opt.Limits.Max(limitof.Names, img.Size()) // Exceeded returns the error
+	t.Names.Most = opt.Limits.Max(limits.Names, img.Size()) // Exceeded returns the error
 	var lost []Loss
 	if t.info != nil {
 		t.Unreadable = t.info.Load(false)
 		err := t.openAlt(ctx)
 		if err != nil {
-			lost = append(lost, Loss{checks.Names, err})
+			lost = append(lost, Loss{report.CheckNames, err})
 		}
 	}
 
 	t.Symbols = symtab.Read(img, t.Code, opt.Limits)
 	for _, err := range t.Symbols.Losses {
-		lost = append(lost, Loss{checks.Publics, err})
+		lost = append(lost, Loss{report.CheckPublics, err})
 	}
 	return t, lost
 }
@@ -119,11 +118,11 @@ func relocatedCheck(err error) string {
 	switch {
 	case !ok:
 	case e.Section == ".debug_line" || e.Section == ".debug_line_str":
-		return checks.Lines
+		return report.CheckLines
 	case e.Section == ".eh_frame" || e.Section == ".debug_frame" || e.Section == ".sframe":
-		return checks.CFI
+		return report.CheckCFI
 	}
-	return checks.Funcs
+	return report.CheckFuncs
 }
 
 // Exceeded returns the error of a limit if the symbol tables and the debug information have more names
@@ -131,10 +130,10 @@ func relocatedCheck(err error) string {
 func (t *Truth) Exceeded() error {
 	size := t.Image.Size()
 	switch {
-	case t.Names.Size()+t.Symbols.Names.Size() > t.opt.Limits.Max(limitof.Names, size):
-		return fmt.Errorf(".debug_info: %w", t.opt.Limits.Exceeded(limitof.Names, size))
-	case t.Paths.Size() > t.opt.Limits.Max(limitof.Files, size):
-		return fmt.Errorf(".debug_line: %w", t.opt.Limits.Exceeded(limitof.Files, size))
+	case t.Names.Size()+t.Symbols.Names.Size() > t.opt.Limits.Max(limits.Names, size):
+		return fmt.Errorf(".debug_info: %w", t.opt.Limits.Exceeded(limits.Names, size))
+	case t.Paths.Size() > t.opt.Limits.Max(limits.Files, size):
+		return fmt.Errorf(".debug_line: %w", t.opt.Limits.Exceeded(limits.Files, size))
 	}
 	return t.info.Exhausted()
 }

@@ -2,7 +2,6 @@ package unwind
 
 import (
 	"symkit/cfi"
-	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
@@ -85,9 +84,9 @@ func newUnwindWorker(u *unwinder) *unwindWorker {
 // take returns what the worker has found since the last call.
 func (w *unwindWorker) take() *collect.Outcome {
 	found := w.found
-	found.Compared(checks.CFI, w.compared)
+	found.Compared(report.CheckCFI, w.compared)
 	for why, n := range w.unsure {
-		found.Unverified(checks.CFI, n, why)
+		found.Unverified(report.CheckCFI, n, why)
 	}
 	w.found, w.compared = collect.New(w.r.Report), 0
 	clear(w.unsure)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
@@ -228,7 +227,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		case c.Err() != nil:
 			return nil, c.Err()
 		case !fits:
-			return nil, &located.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limitof.UnitRecords, d.FileSize)}
+			return nil, &located.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
 		case code == 0:
 			t.compiled = set.compiled
 			return t, nil
@@ -300,8 +299,8 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 // limitSpecs fails c if an abbreviation that has n attributes may not have another:
 // values without bytes take time for every DIE.
 func limitSpecs(c *wire.Cursor, n uint64, l limits.Limits) {
-	if n > l.Max(limitof.AbbrevAttributes, 0) {
-		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limitof.AbbrevAttributes, 0)))
+	if n > l.Max(limits.AbbrevAttributes, 0) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limits.AbbrevAttributes, 0)))
 	}
 }
 

@@ -2,7 +2,6 @@ package load
 
 import (
 	"debug/elf"
-
 	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/internal/par"

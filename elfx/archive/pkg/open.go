@@ -8,7 +8,6 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/filename"
-	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -50,7 +49,7 @@ func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error)
 		if err != nil {
 			return err
 		}
-		file, err = elfx.Options{Limits: l}.NewPart(path+separator+name, path, data)
+		file, err = elfx.Options{Limits: l}.NewPart(path+Separator+name, path, data)
 		if err != nil {
 			return err
 		}
@@ -94,8 +93,8 @@ func readMember(path string, m Member, r io.Reader, l limits.Limits) (buffer, er
 	if err != nil {
 		return buffer{}, err
 	}
-	if size := uint64(info.Size()); uint64(m.Size) > l.Max(limitof.Package, size) {
-		return buffer{}, l.Exceeded(limitof.Package, size)
+	if size := uint64(info.Size()); uint64(m.Size) > l.Max(limits.Package, size) {
+		return buffer{}, l.Exceeded(limits.Package, size)
 	}
 
 	b := mem.NewBuffer(int(m.Size))

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 	"symkit/test/pkgtest"
@@ -110,9 +109,9 @@ func seenImage(data []byte, streamed bool, l limits.Limits) (lines []string, err
 // TestSquashfsLimits: the limits of packages hold for images.
 func TestSquashfsLimits(t *testing.T) {
 	data := squashed(t, "xz")
-	for limit, value := range map[string]uint64{limitof.Package: 20 << 10, limitof.Members: 6} {
+	for limit, value := range map[limits.Limit]uint64{limits.Package: 20 << 10, limits.Members: 6} {
 		_, err := seenImage(data, false, limits.Limits{}.With(limit, value))
-		if !errors.Is(err, limits.ErrExceeded) || !strings.Contains(err.Error(), limit) {
+		if !errors.Is(err, limits.ErrExceeded) || !strings.Contains(err.Error(), limit.String()) {
 			t.Errorf("%v: %v", limit, err)
 		}
 	}

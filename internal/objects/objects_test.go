@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // service is an S3 service with one bucket, as far as the client needs it. With fault
@@ -115,11 +115,11 @@ func start(t *testing.T) (*service, *Bucket) {
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	b, err := Open("s3://bucket/some/prefix/")
+	b, err := Open(t.Context(), "s3://bucket/some/prefix/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.patience, b.pause = time.Minute, time.Millisecond
+	b.pause = 1
 	return s, b
 }
 
@@ -233,18 +233,25 @@ func TestFinal(t *testing.T) {
 	}
 }
 
-// TestPatience: a service that stays away is an error, and the end of the context too.
-func TestPatience(t *testing.T) {
+// TestAttempts: a service that stays away is an error, after few requests if it has never answered. The end of the
+// context is an error too.
+func TestAttempts(t *testing.T) {
 	s, b := start(t)
-	s.fault = func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
-	b.patience = time.Nanosecond
-	if _, err := b.Exists(t.Context(), "a"); err == nil {
-		t.Error("no error")
+	var n atomic.Int64
+	s.fault = func(http.ResponseWriter, *http.Request) bool {
+		n.Add(1)
+		panic(http.ErrAbortHandler)
+	}
+	for _, want := range []int64{firstAttempts, attempts} {
+		n.Store(0)
+		if _, err := b.Exists(t.Context(), "a"); err == nil || err.Error() != "s3://bucket/some/prefix/a: EOF" || n.Load() != want {
+			t.Errorf("%v after %d requests, want %d", err, n.Load(), want)
+		}
+		b.answered.Store(true)
 	}
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupted"))
-	b.patience = time.Hour
 	if _, err := b.Exists(ctx, "a"); err == nil || !strings.HasSuffix(err.Error(), "interrupted") {
 		t.Error(err)
 	}
@@ -252,12 +259,12 @@ func TestPatience(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	for _, address := range []string{"s3://", "s3:///prefix", "http://bucket", "s3://user@bucket", "s3://bucket?x", "s3://bucket/../up", "s3://bucket/a/./b", "s3://bu cket", "s3://bucket/p?x=y"} {
-		if _, err := Open(address); !errors.Is(err, ErrURL) {
+		if _, err := Open(t.Context(), address); !errors.Is(err, ErrURL) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	t.Setenv("AWS_ENDPOINT_URL", "ftp://host")
-	if _, err := Open("s3://bucket"); err == nil {
+	if _, err := Open(t.Context(), "s3://bucket"); err == nil {
 		t.Error("an endpoint of another kind")
 	}
 	if !IsURL("s3://x") || IsURL("./s3") {

@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"bytes"
@@ -43,11 +43,11 @@ func TestResume(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	b, err := Open("s3://bucket")
+	b, err := Open(t.Context(), "s3://bucket")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.pause = time.Millisecond
+	b.pause = time.Microsecond
 
 	read := func() ([]byte, error) {
 		r, _, err := b.Get(t.Context(), "a")
@@ -95,7 +95,7 @@ func TestAccount(t *testing.T) {
 		}
 		return path
 	}
-	token, bad := write("token", "token\n"), write("bad", "other")
+	token, bad := write("token", "token"), write("bad", "other")
 	config := write("config", `# settings
 [default]
 region = eu-north-1
@@ -122,11 +122,11 @@ sso_session = x
 	for _, test := range []struct{ env, want string }{
 		{"", "file"},
 		{"AWS_ACCESS_KEY_ID=env AWS_SECRET_ACCESS_KEY=s", "env"},
-		{"AWS_ACCESS_KEY_ID=env", "one is missing"},
+		{"AWS_ACCESS_KEY_ID=env", "file"},
 		{"AWS_WEB_IDENTITY_TOKEN_FILE=" + token + " AWS_ROLE_ARN=role", "role"},
-		{"AWS_WEB_IDENTITY_TOKEN_FILE=" + bad + " AWS_ROLE_ARN=role", "403 Forbidden: AccessDenied no"},
+		{"AWS_WEB_IDENTITY_TOKEN_FILE=" + bad + " AWS_ROLE_ARN=role", "AccessDenied: no"},
 		{"AWS_PROFILE=keys", "base"}, {"AWS_PROFILE=role", "taken"}, {"AWS_PROFILE=web", "web"}, {"AWS_PROFILE=process", "made"},
-		{"AWS_PROFILE=none", "no such profile"}, {"AWS_PROFILE=loop", "without end"}, {"AWS_PROFILE=sso", "SSO"},
+		{"AWS_PROFILE=none", "failed to get shared config profile, none"}, {"AWS_PROFILE=loop", "failed to load assume role b, of profile loop"}, {"AWS_PROFILE=sso", "SSO"},
 		{"AWS_SHARED_CREDENTIALS_FILE=" + token + " AWS_CONTAINER_CREDENTIALS_FULL_URI=" + container.URL + " AWS_CONTAINER_AUTHORIZATION_TOKEN=pod", "of pod"},
 		{"AWS_SHARED_CREDENTIALS_FILE=" + token + " AWS_EC2_METADATA_DISABLED=true", ""},
 	} {
@@ -144,9 +144,9 @@ sso_session = x
 			}
 
 			var got string
-			b, err := Open("s3://bucket/prefix")
+			b, err := Open(t.Context(), "s3://bucket/prefix")
 			if err == nil {
-				k, failed := b.account.Retrieve(t.Context())
+				k, failed := b.client.Options().Credentials.Retrieve(t.Context())
 				got, err = k.AccessKeyID, failed
 			}
 			if err != nil {
@@ -155,10 +155,8 @@ sso_session = x
 			if err == nil && got != test.want || err != nil && !strings.Contains(got, test.want) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
-			if test.env == "" {
-				if u := b.target("a+b c/é", *b.region.Load()); u.String() != "https://bucket.s3.eu-north-1.amazonaws.com/prefix/a%2Bb%20c/%C3%A9" {
-					t.Error(u)
-				}
+			if test.env == "" && *b.region.Load() != "eu-north-1" {
+				t.Error(*b.region.Load())
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"bytes"
@@ -106,11 +106,11 @@ func TestNoService(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	b, err := Open("s3://bucket/prefix")
+	b, err := Open(t.Context(), "s3://bucket/prefix")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.pause = time.Millisecond
+	b.pause = time.Microsecond
 	is, existsErr := b.Exists(t.Context(), "a")
 	for what, err := range map[string]error{
 		"check": b.Check(t.Context()), "exists": existsErr,
@@ -152,7 +152,7 @@ func TestDamagedInTransit(t *testing.T) {
 // TestPrefix: a prefix with spaces and letters beyond ASCII is that of the objects.
 func TestPrefix(t *testing.T) {
 	s, _ := start(t)
-	b, err := Open("s3://bucket/my symbols/größe 100%+/")
+	b, err := Open(t.Context(), "s3://bucket/my symbols/größe 100%+/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestNoCredentials(t *testing.T) {
 		answer(w, http.StatusForbidden, "AccessDenied")
 		return true
 	}
-	b, err := Open("s3://bucket")
+	b, err := Open(t.Context(), "s3://bucket")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,8 +237,8 @@ func TestServices(t *testing.T) {
 	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_PROFILE"} {
 		t.Setenv(name, "")
 	}
-	b, err := Open("s3://bucket")
-	if err != nil || b.endpoint.String() != "http://s3" {
+	b, err := Open(t.Context(), "s3://bucket")
+	if err != nil || *b.client.Options().BaseEndpoint != "http://s3" {
 		t.Errorf("%v, %v", b, err)
 	}
 }

@@ -1,6 +1,7 @@
-package s3
+package objects
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 // Google Cloud Storage's XML API speaks the S3 protocol, except for conditions of requests that write. It ignores
@@ -56,6 +58,14 @@ var google = scheme{"GOOG4-HMAC-SHA256", "GOOG4", "storage", "goog4_request", "X
 
 // googleRegion is the region of all signatures for Google.
 const googleRegion = "auto"
+
+// SignHTTP implements the SDK's signer of requests. The query of a request has the name of the SDK's function alone.
+func (s *scheme) SignHTTP(_ context.Context, keys aws.Credentials, r *http.Request, sum, _, _ string, now time.Time, _ ...func(*v4.SignerOptions)) error {
+	r.URL.RawQuery = ""
+	googleHeader(r.Header)
+	s.sign(r, keys, sum, googleRegion, now)
+	return nil
+}
 
 // sign signs a request, whose body has the digest sum, and which has no query. The signature covers the host, the
 // type of the content and all headers with the scheme's prefix.

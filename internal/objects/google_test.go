@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"bytes"
@@ -12,10 +12,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // TestScheme: with AWS's names, the signature is that of AWS's SDK. Only the names differ in Google's.
 func TestScheme(t *testing.T) {
+	const noContent = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // the SHA-256 of no bytes
 	now := time.Date(2026, 11, 23, 23, 20, 1, 0, time.UTC)
 	keys := aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}
 	var got [2]string
@@ -49,7 +51,7 @@ func TestIsGoogle(t *testing.T) {
 		"s3.amazonaws.com": false, "storage.googleapis.com.example.org": false, "xstorage.googleapis.com": false,
 	} {
 		t.Setenv("AWS_ENDPOINT_URL", "https://"+host)
-		b, err := Open("s3://bucket")
+		b, err := Open(t.Context(), "s3://bucket")
 		if err != nil || b.google != want {
 			t.Errorf("%s: %v, %v", host, b.google, err)
 		}
@@ -61,7 +63,7 @@ func TestIsGoogle(t *testing.T) {
 // effect, and x-amz-* headers beside its own, and parts with a condition, are refused.
 func TestGoogle(t *testing.T) {
 	s, b := start(t)
-	b.google = true
+	b.google, b.client = true, s3.New(b.client.Options(), func(o *s3.Options) { o.HTTPSignerV4, o.AuthSchemes = &google, nil })
 	large := bytes.Repeat([]byte("large"), partSize/4)
 	s.fault = func(w http.ResponseWriter, r *http.Request) bool {
 		for name := range r.Header {

@@ -1,0 +1,283 @@
+// Package objects reads and writes objects in buckets of any service that speaks the S3 protocol. The address is
+// s3://BUCKET/PREFIX. The AWS SDK sends, signs and repeats the requests, and finds endpoint, region and
+// credentials in its variables and files, as other programs of AWS do.
+//
+// An object is created only if its name is free, and has all its bytes as soon as it has the name. Buckets are
+// never listed.
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	smithy "github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"symkit/internal/address"
+	"symkit/internal/fetch"
+)
+
+const (
+	// Name is the scheme of a bucket's address.
+	Name = "s3"
+	// Scheme begins the address of a bucket.
+	Scheme = Name + "://"
+)
+
+// ErrURL: the address is not s3://BUCKET or s3://BUCKET/PREFIX.
+var ErrURL = errors.New("want s3://BUCKET/PREFIX")
+
+const (
+	// machineTime is how long the service of the machine's role may take. Outside of AWS there is no such
+	// service, and requests get no answer.
+	machineTime = 5 * time.Second
+	// connections is how many connections to a server are kept.
+	connections = 64
+	// maxRegions bounds how often an answer may name another region.
+	maxRegions = 3
+)
+
+// Bucket is a bucket, or the part of one below a prefix. Its methods may be called from any number of
+// goroutines.
+type Bucket struct {
+	name, prefix string
+	client       *s3.Client
+	google       bool // the endpoint is that of Google Cloud Storage
+	region       atomic.Pointer[string]
+	answered     atomic.Bool // the server has answered a request
+	credentials  sync.Once   // looks for the machine's role
+	unsigned     bool        // there are no credentials: public buckets need no signature
+	pause        time.Duration
+}
+
+// IsURL reports whether s is the address of a bucket.
+func IsURL(s string) bool { return strings.HasPrefix(s, Scheme) }
+
+// Open returns the bucket of an address. It makes no request.
+func Open(ctx context.Context, at string) (*Bucket, error) {
+	bucket, prefix, _ := strings.Cut(strings.TrimPrefix(at, Scheme), "/")
+	if !IsURL(at) || !isBucket(bucket) || strings.ContainsAny(prefix, "?#") || climbs(prefix) {
+		return nil, fmt.Errorf("%q: %w", address.New(at), ErrURL)
+	}
+
+	// The bodies of answers are those of the objects, which may be compressed.
+	transport := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.ResponseHeaderTimeout, t.DisableCompression, t.MaxIdleConnsPerHost = stall, true, connections
+	})
+	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport))
+	if err != nil {
+		return nil, address.Error(err)
+	}
+
+	// A service of one's own accepts any region, and no certificate is for a bucket with a dot in its name.
+	b := &Bucket{name: bucket, prefix: strings.Trim(prefix, "/"), pause: firstPause}
+	settings.HTTPClient = &client{settings.HTTPClient, b}
+	region := cmp.Or(settings.Region, "us-east-1")
+	b.region.Store(&region)
+	endpoint := ""
+	b.client = s3.NewFromConfig(settings, func(o *s3.Options) {
+		endpoint = aws.ToString(o.BaseEndpoint)
+		o.Region, o.UsePathStyle, o.Retryer = region, endpoint != "" || strings.Contains(bucket, "."), newRetryer(b)
+		// The SHA-256 of the body is signed. Not every service knows the other checksums.
+		o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired, aws.ResponseChecksumValidationWhenRequired
+		o.DisableLogOutputChecksumValidationSkipped = true
+		if u, err := url.Parse(endpoint); err == nil && isGoogle(u.Hostname()) {
+			b.google, o.HTTPSignerV4 = true, &google
+		}
+	})
+	u, err := url.Parse(endpoint)
+	if endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("AWS_ENDPOINT_URL %q: want http://HOST or https://HOST", address.New(endpoint))
+	}
+	return b, nil
+}
+
+// isBucket reports whether a name has only the characters that names of buckets have.
+func isBucket(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == ""
+}
+
+// climbs reports whether a key has a part that would lead out of a directory.
+func climbs(key string) bool {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// buckets are those that were opened by name. They share their connections.
+var buckets sync.Map
+
+// shared returns the bucket of a name.
+func shared(ctx context.Context, name string) (*Bucket, error) {
+	if b, ok := buckets.Load(name); ok {
+		return b.(*Bucket), nil
+	}
+	b, err := Open(ctx, Scheme+name)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := buckets.LoadOrStore(name, b)
+	return known.(*Bucket), nil
+}
+
+// GetURL opens the object at an address.
+func GetURL(ctx context.Context, at string) (io.ReadCloser, Info, error) {
+	name, key, _ := strings.Cut(strings.TrimPrefix(at, Scheme), "/")
+	if climbs(key) {
+		return nil, Info{}, ErrURL
+	}
+	b, err := shared(ctx, name)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	return b.Get(ctx, key)
+}
+
+// URL returns the address of an object.
+func (b *Bucket) URL(key string) string { return Scheme + path.Join(b.name, b.prefix, key) }
+
+// names returns the bucket and the key that a request names.
+func (b *Bucket) names(key string) (bucket, full *string) {
+	return &b.name, aws.String(path.Join(b.prefix, key))
+}
+
+// call makes a request about an object, in the region that the server names. The error names the object.
+func call[T any](ctx context.Context, b *Bucket, key string, writes bool, do func(set func(*s3.Options)) (T, error)) (T, error) {
+	b.credentials.Do(func() { b.lookForRole(ctx) })
+	for regions := 0; ; regions++ {
+		region := *b.region.Load()
+		out, err := do(func(o *s3.Options) { o.Region = region })
+		if err == nil {
+			return out, nil
+		}
+		if answer := answerOf(err); answer != nil {
+			actual := answer.Header.Get(regionHeader)
+			if actual != "" && actual != region && regions < maxRegions {
+				b.region.Store(&actual)
+				continue
+			}
+		}
+		return out, fmt.Errorf("%s: %w", b.URL(key), b.explain(ctx, err, writes))
+	}
+}
+
+// lookForRole makes a client without credentials if the SDK's last source, the role of the machine, is left, and
+// has none.
+func (b *Bucket) lookForRole(ctx context.Context) {
+	keys := b.client.Options().Credentials
+	if !aws.IsCredentialsProvider(keys, (*ec2rolecreds.Provider)(nil)) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, machineTime)
+	defer cancel()
+	_, err := keys.Retrieve(ctx)
+	if err != nil {
+		b.unsigned = true
+		b.client = s3.New(b.client.Options(), func(o *s3.Options) { o.Credentials = aws.AnonymousCredentials{} })
+	}
+}
+
+// answerTo returns the answer that a result is made of.
+func answerTo(m smithy.Metadata) *http.Response {
+	return middleware.GetRawResponse(m).(*smithyhttp.Response).Response
+}
+
+// Check makes one request, and returns an error if the bucket cannot be used: it is missing, or the credentials
+// are wrong.
+func (b *Bucket) Check(ctx context.Context) error {
+	r, info, err := b.Get(ctx, ".symkit")
+	if err == nil && info.ETag == "" {
+		err = fmt.Errorf("%s: %w", b.URL(".symkit"), errNotS3)
+	}
+	if r != nil {
+		r.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Exists reports whether there is an object. An answer of 403 counts as no: services answer so if the credentials
+// do not permit to list the bucket.
+func (b *Bucket) Exists(ctx context.Context, key string) (bool, error) {
+	_, err := b.head(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// head returns the header of an object.
+func (b *Bucket) head(ctx context.Context, key string) (http.Header, error) {
+	return call(ctx, b, key, false, func(set func(*s3.Options)) (http.Header, error) {
+		bucket, full := b.names(key)
+		out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: bucket, Key: full}, set)
+		if err != nil {
+			return nil, err
+		}
+		return answerTo(out.ResultMetadata).Header, tagged(out.ETag)
+	})
+}
+
+// Info describes an object.
+type Info struct {
+	Size int64 // -1 if the server does not say
+	ETag string
+	// Encoding is the Content-Encoding, such as gzip.
+	Encoding string
+	// Header is that of the answer, with the metadata.
+	Header http.Header
+}
+
+// Get opens an object for reading. If the connection breaks, reading continues with the rest of the same object.
+// The error is an fs.ErrNotExist if there is no such object.
+func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Info, err error) {
+	open := func(at int64) (io.ReadCloser, error) {
+		return call(ctx, b, key, false, func(set func(*s3.Options)) (io.ReadCloser, error) {
+			in := &s3.GetObjectInput{}
+			in.Bucket, in.Key = b.names(key)
+			if at > 0 {
+				in.Range, in.IfMatch = aws.String(fmt.Sprintf("bytes=%d-", at)), &info.ETag
+			}
+			out, err := b.client.GetObject(ctx, in, set)
+			if err != nil {
+				return nil, err
+			}
+			answer := answerTo(out.ResultMetadata)
+			if at == 0 {
+				info = Info{answer.ContentLength, answer.Header.Get("ETag"), answer.Header.Get("Content-Encoding"), answer.Header}
+			}
+			return out.Body, fetch.CheckRange(answer, at)
+		})
+	}
+
+	first, err := open(0)
+	if err != nil {
+		return nil, info, err
+	}
+	if info.ETag == "" {
+		return first, info, nil // the rest could be that of another object
+	}
+	return fetch.Resume(ctx, first, info.Size, open), info, nil
+}
