@@ -47,7 +47,6 @@ var shapes = map[string]int{
 	"dump/batch":                            12,
 	"dump/batch.Finder fields":              19,
 	"dump/batch.Record fields":              22,
-	"dump/internal/dwarfx":                  24,
 	"dump/internal/dwarfx.Data fields":      21,
 	"dump/internal/dwarfx.Data methods":     47,
 	"dump/internal/dwarfx.Unit fields":      28,

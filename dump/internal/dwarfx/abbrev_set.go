@@ -5,7 +5,6 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"hash/maphash"
-	"sync"
 
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -17,36 +16,6 @@ import (
 // abbrevSet: an abbreviation is looked up by its bytes without the code, and compiled only
 // if it is new. A set only grows, and elements never change: a table
 // keeps a copy of the slices and reads them without a lock while others append.
-
-// compiled holds abbreviations and the slices that their numbers index.
-type compiled struct {
-	abbrevs  []abbrev
-	ops      []op
-	consts   []int64
-	skips    [][numModes]skipOp // of abbrevs
-	programs []skipInstr        // skip programs, one after the other
-	calls    []callForm
-}
-
-// abbrevSet holds the abbreviations of units of one kind.
-type abbrevSet struct {
-	mu sync.Mutex
-	compiled
-	family family
-	seed   maphash.Seed
-	// known is a hash table with linear probing, at least half of it free.
-	known []knownAbbrev
-}
-
-// knownAbbrev is a slot of abbrevSet.known.
-type knownAbbrev struct {
-	hash  uint32
-	text  uint32 // .debug_abbrev offset of its bytes
-	index uint32 // of abbrevs, + 1
-}
-
-// maxSet is the number of abbreviations after which the next table begins a new set.
-const maxSet = 1 << 16
 
 // read reads an abbreviation of u whose code is at offset at; c is after the code. It
 // returns the index of the abbreviation.
@@ -144,66 +113,6 @@ func SelfContained(abbrev []byte) bool {
 		at += n
 	}
 	return true
-}
-
-// isCrossing reports whether a form can refer to another unit.
-func isCrossing(form uint16) bool {
-	return form == formRefAddr || form == formRefSig8 || form == formIndirect
-}
-
-// plainForms are the forms of one byte that declaration need not look at.
-var plainForms = func() (plain [256]bool) {
-	for form := range uint16(0x80) {
-		plain[form] = form != 0 && form != formImplicitConst && !isCrossing(form)
-	}
-	return plain
-}()
-
-// declaration returns the length of an abbreviation's tag, flag and attributes (DWARF
-// 5 §7.5.3), which data begins with; 0 if they have no end, or a number with
-// padding. It also reports whether one of them can refer to another unit.
-func declaration(data []byte) (size int, crossing bool) {
-	at, _ := lebEnd(data, 0)
-	for at++; at+1 < len(data); {
-		attr, form := data[at], data[at+1]
-		at += 2
-		if attr < 0x80 && plainForms[form] {
-			continue
-		}
-
-		// Of a form of several bytes, the first byte equals none of the forms below.
-		if attr|form >= 0x80 {
-			next, ok := lebEnd(data, at-2)
-			if !ok || next >= len(data) {
-				return 0, false
-			}
-			form = data[next]
-			at, ok = lebEnd(data, next)
-			if !ok {
-				return 0, false
-			}
-		}
-
-		// Two zeros end the list.
-		if attr|form == 0 {
-			return at, crossing
-		}
-		crossing = crossing || isCrossing(uint16(form))
-		if form == formImplicitConst {
-			at, _ = lebEnd(data, at)
-		}
-	}
-	return 0, false
-}
-
-// lebEnd returns where the LEB128 at offset at of data ends; ok is false if that is
-// outside of data, or if the last byte is padding of a positive number.
-func lebEnd(data []byte, at int) (end int, ok bool) {
-	from := at
-	for at < len(data) && data[at] >= 0x80 {
-		at++
-	}
-	return at + 1, at < len(data) && (at == from || data[at] != 0)
 }
 
 // compile reads the attribute specifications of a and appends its program.

@@ -1,6 +1,10 @@
 package dwarfx
 
-import "symkit/internal/wire"
+import (
+	"math"
+
+	"symkit/internal/wire"
+)
 
 // Operations of an expression that computes an address (DWARF 5 §7.7.1) and GNU's.
 const (
@@ -15,6 +19,22 @@ const (
 	opAddrx        = 0xa1
 	opGNUAddrIndex = 0xfb
 )
+
+// address returns the address that v is, or that v is the index of in .debug_addr.
+func (d *Data) address(u *Unit, v value) (addr uint64, ok bool) {
+	switch v.form {
+	case formAddr:
+		return v.v, true
+	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+		return d.indexed(d.Addr, u.addrBase, v.v, uint64(u.AddrSize))
+	case formLLVMAddrxOffset:
+		addr, ok = d.indexed(d.Addr, u.addrBase, v.v>>32, uint64(u.AddrSize))
+		return addr + v.v&math.MaxUint32, ok
+	case formExprloc:
+		return d.addressExpr(u, v.v)
+	}
+	return 0, false
+}
 
 // addressExpr evaluates a DW_FORM_exprloc at offset at of .debug_info whose value is an
 // address: sums of addresses and constants, as clang's -minimize-addr-in-v5=Expressions

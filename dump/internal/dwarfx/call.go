@@ -1,84 +1,10 @@
 package dwarfx
 
-import (
-	"encoding/binary"
-	"math"
-)
-
 // Inlined calls are the most frequent DIEs that the scan wants, and most of their
 // abbreviations have attributes of fixed size only. Such an abbreviation gets a
 // callForm: the offset of each wanted attribute. A call is then read by a load and a
 // mask for each attribute, without running ops. Other calls are read by
 // inline, from the values that step has read; both give the same result.
-
-// callForm is where the wanted attributes of an inlined call are, in an abbreviation
-// whose attributes are all of fixed size.
-type callForm struct {
-	origin     field // DW_FORM_ref4
-	ranges     field // if its form is 0, low and high hold
-	low, high  field // an address and a length
-	file, line field
-	size       uint16 // of all attributes
-	children   bool
-}
-
-// field is a number of up to 8 bytes among the attributes of a DIE.
-type field struct {
-	mask uint64 // of its bytes among the 8 bytes
-	add  uint32 // DW_FORM_implicit_const
-	at   uint16 // offset of the 8 bytes
-	form uint16 // 0 without such an attribute: the number is then 0
-}
-
-func (f *field) in(attrs []byte) uint64 {
-	return binary.LittleEndian.Uint64(attrs[f.at:])&f.mask + uint64(f.add)
-}
-
-// fieldAt returns the field of size bytes at offset at; either is -1 if not known.
-func fieldAt(at, size int, form uint16) field {
-	if size > 0 && size <= 8 && at >= 0 && at <= math.MaxUint16 {
-		return field{mask: 1<<(8*size) - 1, at: uint16(at), form: form}
-	}
-	return field{form: formIndirect} // never part of a callForm
-}
-
-// constField returns the field of a DW_FORM_implicit_const.
-func constField(v int64) field {
-	if v == int64(uint32(v)) {
-		return field{add: uint32(v), form: formImplicitConst}
-	}
-	return field{form: formIndirect}
-}
-
-// isNumber reports whether f is a number of fixed size.
-func (f *field) isNumber() bool {
-	switch f.form {
-	case formData1, formData2, formData4, formData8, formImplicitConst:
-		return true
-	}
-	return false
-}
-
-// addCall adds the callForm of an abbreviation whose wanted attributes are f. It
-// returns the number of the callForm, or -1 if there can be none. Files of big-endian
-// machines have none.
-func (x *compiled) addCall(d *Data, w *layout, f *[scanSlots]field) int {
-	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
-	switch {
-	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
-		f[slotOrigin].form != formRef4,
-		file.form != 0 && !file.isNumber(), line.form != 0 && !line.isNumber(),
-		ranges.form == 0 && (f[slotLowPC].form != formAddr || !f[slotHighPC].isNumber()),
-		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
-		return -1
-	}
-
-	x.calls = append(x.calls, callForm{
-		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
-		file: *file, line: *line, size: uint16(w.size), children: w.children,
-	})
-	return len(x.calls) - 1
-}
 
 // call reads the inlined call at pos, whose attributes begin at next, as visit does.
 // It returns false if step must read the call.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/limits"
 	"symkit/located"
 )
 
@@ -12,39 +13,6 @@ import (
 // first scanSlots slots; and by readAttrs, by the specifications in .debug_abbrev, into
 // all slots. readAttrs is slower, and serves DIEs that are read once: the roots of units,
 // and DIEs in chains of origins that are not functions.
-
-// slot is the index of a wanted attribute's value.
-type slot uint8
-
-const (
-	slotName slot = iota
-	slotLinkage
-	slotLowPC
-	slotHighPC
-	slotRanges
-	slotSpecification
-	slotOrigin
-	slotDeclaration
-	slotCallFile
-	slotCallLine
-	// The scan fills scanSlots slots; readAttrs fills the others, too.
-	scanSlots
-)
-
-const (
-	slotLanguage slot = iota + scanSlots
-	slotLanguageName
-	slotCompDir
-	slotStmtList
-	slotStrOffsetsBase
-	slotAddrBase
-	slotRngListsBase
-	slotSplit
-	slotGNUDwoID
-	slotGNURangesBase
-	slotSignature
-	numSlots
-)
 
 const (
 	attrSibling = uint64(dwarf.AttrSibling)
@@ -164,4 +132,154 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, s *slots) error 
 func (d *Data) noDIE(ref Ref) error {
 	return &located.Error{Section: d.name, Offset: int(min(uint64(ref), d.size)),
 		Err: fmt.Errorf("%w: %#x", ErrReference, uint64(ref))}
+}
+
+// spec is one attribute specification of an abbreviation.
+type spec struct {
+	attr     uint64
+	form     uint16
+	implicit int64 // of DW_FORM_implicit_const
+}
+
+// readSpec reads an attribute specification; ok is false at the end of the
+// list or after a failure.
+func readSpec(c *wire.Cursor) (s spec, ok bool) {
+	start := c.Pos()
+	s.attr = c.ULEB()
+	form := c.ULEB()
+	if s.attr == 0 && form == 0 {
+		return s, false
+	}
+
+	if form > 0xffff {
+		c.Fail(start, fmt.Errorf("%w %#x", ErrForm, form))
+	}
+	s.form = uint16(form)
+	if s.form == formImplicitConst {
+		s.implicit = c.SLEB()
+	}
+	return s, c.Err() == nil
+}
+
+// limitSpecs fails c if an abbreviation that has n attributes may not have another:
+// values without bytes take time for every DIE.
+func limitSpecs(c *wire.Cursor, n uint64, l limits.Limits) {
+	if n > l.Max(limits.AbbrevAttributes, 0) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limits.AbbrevAttributes, 0)))
+	}
+}
+
+// findSpecs returns the .debug_abbrev offset of the attribute specifications of
+// one abbreviation, without compiling the table.
+//
+// Units that share a table, as hundreds of type units do, mostly have roots of the same
+// code: the table is searched for that code once.
+func (d *Data) findSpecs(u *Unit, code uint64) (specs uint32, err error) {
+	key := rootKey{u.abbrevOff, code}
+	d.mu.Lock()
+	specs, known := d.roots[key]
+	d.mu.Unlock()
+	if known {
+		return specs, nil
+	}
+
+	defer func() {
+		if err == nil {
+			d.mu.Lock()
+			d.roots[key] = specs
+			d.mu.Unlock()
+		}
+	}()
+
+	// The bytes read here and those compiled have one common limit.
+	c := d.cursor(".debug_abbrev", d.Abbrev)
+	c.Seek(u.abbrevOff)
+	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
+	if !d.spend(0) {
+		d.abbrevsOver.Store(true)
+		c.Fail(c.Pos(), ErrTooMany)
+	}
+	for {
+		start := c.Pos()
+		have := c.ULEB()
+		if have == 0 {
+			c.Fail(start, fmt.Errorf("%w: %d, of the unit at .debug_info+%#x", ErrAbbrev, code, u.Off))
+			return 0, c.Err()
+		}
+		if n, _ := declaration(c.Rest()); n > 0 && have != code {
+			c.Skip(uint64(n))
+			continue
+		}
+
+		// This is the abbreviation, or one that declaration cannot skip.
+		c.ULEB() // tag
+		c.U8()   // children
+		specs = uint32(c.Pos())
+		if have == code {
+			return specs, c.Err()
+		}
+		for ok := true; ok; {
+			_, ok = readSpec(&c)
+		}
+	}
+}
+
+// declaration returns the length of an abbreviation's tag, flag and attributes (DWARF
+// 5 §7.5.3), which data begins with; 0 if they have no end, or a number with
+// padding. It also reports whether one of them can refer to another unit.
+func declaration(data []byte) (size int, crossing bool) {
+	at, _ := lebEnd(data, 0)
+	for at++; at+1 < len(data); {
+		attr, form := data[at], data[at+1]
+		at += 2
+		if attr < 0x80 && plainForms[form] {
+			continue
+		}
+
+		// Of a form of several bytes, the first byte equals none of the forms below.
+		if attr|form >= 0x80 {
+			next, ok := lebEnd(data, at-2)
+			if !ok || next >= len(data) {
+				return 0, false
+			}
+			form = data[next]
+			at, ok = lebEnd(data, next)
+			if !ok {
+				return 0, false
+			}
+		}
+
+		// Two zeros end the list.
+		if attr|form == 0 {
+			return at, crossing
+		}
+		crossing = crossing || isCrossing(uint16(form))
+		if form == formImplicitConst {
+			at, _ = lebEnd(data, at)
+		}
+	}
+	return 0, false
+}
+
+// lebEnd returns where the LEB128 at offset at of data ends; ok is false if that is
+// outside of data, or if the last byte is padding of a positive number.
+func lebEnd(data []byte, at int) (end int, ok bool) {
+	from := at
+	for at < len(data) && data[at] >= 0x80 {
+		at++
+	}
+	return at + 1, at < len(data) && (at == from || data[at] != 0)
+}
+
+// plainForms are the forms of one byte that declaration need not look at.
+var plainForms = func() (plain [256]bool) {
+	for form := range uint16(0x80) {
+		plain[form] = form != 0 && form != formImplicitConst && !isCrossing(form)
+	}
+	return plain
+}()
+
+// isCrossing reports whether a form can refer to another unit.
+func isCrossing(form uint16) bool {
+	return form == formRefAddr || form == formRefSig8 || form == formIndirect
 }

@@ -2,7 +2,6 @@ package dwarfx
 
 import (
 	"fmt"
-	"math"
 
 	"symkit/internal/wire"
 )
@@ -218,22 +217,6 @@ func (d *Data) str(u *Unit, v value) Str {
 		}
 	}
 	return 0
-}
-
-// address returns the address that v is, or that v is the index of in .debug_addr.
-func (d *Data) address(u *Unit, v value) (addr uint64, ok bool) {
-	switch v.form {
-	case formAddr:
-		return v.v, true
-	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
-		return d.indexed(d.Addr, u.addrBase, v.v, uint64(u.AddrSize))
-	case formLLVMAddrxOffset:
-		addr, ok = d.indexed(d.Addr, u.addrBase, v.v>>32, uint64(u.AddrSize))
-		return addr + v.v&math.MaxUint32, ok
-	case formExprloc:
-		return d.addressExpr(u, v.v)
-	}
-	return 0, false
 }
 
 // indexed reads entry i of the table at offset base of data, whose entries have size

@@ -8,28 +8,6 @@ import "slices"
 // cannot execute and stores the registers; lineMachine.run executes that opcode by the slow
 // path.
 
-// lineSteps has the effect of each opcode that only adds to the registers: the special
-// ones (DWARF 5 §6.2.5.1), and standard ones.
-type lineSteps struct {
-	minInst, lineBase, lineRange uint8 // of the header that the table was made for
-	base                         uint8
-	ok                           bool          // the program is of the usual kind
-	of                           [256]lineStep // by opcode
-}
-
-// lineStep has in the lowest 16 bits the number that an opcode adds to the register
-// address, in the next 16 bits the signed number that it adds to line, then flags.
-type lineStep uint64
-
-const (
-	stepRow     lineStep = 1 << (32 + iota) // the opcode emits a row
-	stepOperand                             // the opcode has an operand, or is for the slow path
-	stepSkip                                // ignore the operand, a LEB128
-	stepFile
-	stepPC
-	stepLine
-)
-
 // operands has the number of operands of each standard opcode.
 var operands = []byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 

@@ -6,29 +6,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// LineFile is an entry of a line table's list of files. Its name is relative to
-// directory Dir of the table's list of directories.
-type LineFile struct {
-	Name []byte // aliases a section
-	Dir  uint64
-}
-
-// lineHeader is the header of a line number program (DWARF 5 §6.2.4).
-type lineHeader struct {
-	version        uint16
-	dwarf64        bool
-	addrSize       uint8
-	minInst        uint64
-	maxOps         uint64
-	lineBase       int64
-	lineRange      uint64
-	opcodeBase     uint8
-	opcodeLengths  []byte // of the standard opcodes, from 1 on
-	dirs           [][]byte
-	files          []LineFile
-	programAt, end int
-}
-
 // readLineHeader reads the header at c into t. An address size that the header lacks is u's.
 func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, t *LineTable) error {
 	start, h := c.Pos(), &t.h

@@ -14,21 +14,6 @@ import (
 // walked once as a whole, into a parent index that is kept until ForgetParents. Both give
 // the same parents.
 
-// parentCache is the cache of ParentsOf for a unit.
-type parentCache struct {
-	calls int
-	index parentIndex
-}
-
-// parentIndex has the DIEs of a unit that have children, in the order in which they
-// begin.
-type parentIndex []parentEntry
-
-type parentEntry struct {
-	begin, end Ref
-	outer      int32 // index of the entry that encloses this one; -1 for the root
-}
-
 // fewParents is how often a unit is walked for one DIE before it is indexed.
 const fewParents = 4
 

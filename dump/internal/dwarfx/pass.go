@@ -151,3 +151,61 @@ func (x *scanner) jump(pos int) int {
 	}
 	return outside
 }
+
+// maxSkips is one more than the largest code of two bytes.
+const maxSkips = 1 << 14
+
+// reset makes h the table of t. Codes that are not 1, 2, 3, … have no skipOps.
+func (h *skipTable) reset(t *abbrevTable) {
+	if h.of == t {
+		return
+	}
+	h.of = t
+
+	// Code 0 is the null entry.
+	for m := range h.skips {
+		h.skips[m] = append(h.skips[m][:0], skipOp{step: stepPass, opens: -1})
+	}
+	for _, i := range t.codes[:min(len(t.codes), maxSkips-1)] {
+		for m, op := range &t.compiled.skips[i] {
+			h.skips[m] = append(h.skips[m], op)
+		}
+	}
+}
+
+// skipOp returns how DIEs with a code, of at most two bytes, are skipped in a mode.
+func (t *abbrevTable) skipOp(code uint, m mode) *skipOp {
+	if i := code - 1; i < uint(min(len(t.codes), maxSkips-1)) {
+		return &t.compiled.skips[t.codes[i]][m]
+	}
+	return &skipOp{step: stepVisit}
+}
+
+// end runs a skip program from pos of data. It returns where the skipped attributes
+// end, or outside.
+func (x *compiled) end(program uint32, data []byte, pos int) int {
+	for _, i := range x.programs[program:] {
+		switch i.kind {
+		case instrEnd:
+			return pos
+		case instrBytes:
+			pos += int(i.n)
+			continue
+		case instrString:
+			for pos < len(data) && data[pos] != 0 {
+				pos++
+			}
+		case instrLEB:
+			for pos < len(data) && data[pos] >= 0x80 {
+				pos++
+			}
+		case instrBlock:
+			if pos >= len(data) || data[pos] >= 0x80 {
+				return outside
+			}
+			pos += int(data[pos])
+		}
+		pos++
+	}
+	return outside
+}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -17,69 +16,6 @@ import (
 // state for the children of a DIE, and DIEs whose children have the same state share
 // one frame and only count its levels. The invariant: pos is the start of a DIE, and
 // levels (with those in stack) is the number of DIEs whose children are open there.
-
-// Span is a run of elements of a slice: [From, To).
-type Span struct{ From, To uint32 }
-
-// Func is a function that has code.
-type Func struct {
-	DIE    Ref // of the function
-	Origin Ref // of its abstract instance or declaration, 0 without one
-	// Name and Linkage are the DIE's own; mostly the origin holds them.
-	Name, Linkage Str
-	Ranges        Span // of Scan.Ranges, none empty, as the DIE lists them
-	Inlines       Span // of Scan.Inlines
-	Top           bool // it is a child of the unit's root
-}
-
-// Inline is an inlined call that has code.
-type Inline struct {
-	Origin uint32 // of Scan.Origins
-	// Depth is 0 for a call inlined into the function itself.
-	Depth uint32
-	// CallFile is a file number of the unit's line table, or NoFile.
-	CallFile, CallLine uint32
-	Ranges             Span // of Scan.Ranges
-}
-
-// NoFile is the CallFile of a call without a place.
-const NoFile = ^uint32(0)
-
-// Scan is the result of a unit. Its slices are reused by the next Scan into it.
-type Scan struct {
-	Funcs   []Func
-	Inlines []Inline // by function; within one, in the order of the DIEs: outer before inner
-	Origins []Ref    // the DIEs of the called functions' abstract instances, each once
-	Ranges  []Range
-	// Typeless reports that no DIE of the unit has a type: the compiler described lines and calls alone (-g1).
-	Typeless bool
-
-	// Pay is called as the scan goes on, with the bytes of memory that the records take that were
-	// found since the last call, with all that is made of them later. If it returns an error,
-	// the scan ends with that error. Pay may be nil.
-	Pay func(bytes uint64) error
-
-	skips skipTable
-	refs  refSet    // Origins
-	runs  []callRun // Inlines, in the order of the DIEs
-}
-
-// callRun is a run of consecutive inlined calls of one function.
-type callRun struct {
-	fn    uint32 // of Scan.Funcs
-	calls Span
-}
-
-// grown returns s with capacity for another element. It doubles the capacity: append
-// adds a quarter to a large slice, and moves the elements each time.
-func grown[T any](s []T) []T {
-	if len(s) < cap(s) {
-		return s
-	}
-	larger := make([]T, len(s), max(2*len(s), 64))
-	copy(larger, s)
-	return larger
-}
 
 // ScanUnit reads the functions of u into s, and with inlines their inlined calls. Damage
 // ends the unit: s holds the records before the damage, and the located error is returned.
@@ -120,48 +56,6 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 func (d *Data) maxEntries(u *Unit) int {
 	most := d.Limits.Max(limits.UnitRecords, d.FileSize) / rangeMemory
 	return int(min(d.Limits.Max(limits.RangeEntries, uint64(u.End-u.Off)), most, math.MaxInt32))
-}
-
-// Bytes of memory that a record of a scan takes, with all that is made of it later: a function
-// becomes an entry of several lists and has a name, and each of its ranges becomes a FUNC record.
-const (
-	funcMemory      = 230
-	funcRangeMemory = 200
-	callMemory      = 40
-	originMemory    = 150
-	rangeMemory     = 32
-	payEach         = 1 << 16 // bytes
-)
-
-// frame is the state of the scan for the children of a DIE.
-type frame struct {
-	fn     int32  // index of the enclosing function, -1 without one
-	depth  uint32 // of an inlined call among them
-	levels int    // nested DIEs whose children are read in this state
-}
-
-type scanner struct {
-	d       *Data
-	u       *Unit
-	t       *abbrevTable
-	h       *skipTable
-	s       *Scan
-	data    []byte      // the unit
-	pos     int         // in data: of the next DIE
-	c       wire.Cursor // over the unit, for the current DIE
-	inlines bool
-	entries int   // range list entries that may still be read
-	deepest int   // limit of the depth of the tree
-	err     error // the first damage that did not end the unit
-	last    rangeList
-	owed    uint64 // bytes of memory that were not paid for yet
-	paid    int    // ranges that were
-
-	frame
-	stack   []frame // of the enclosing DIEs
-	open    int     // levels of those in stack
-	vals    [scanSlots]value
-	sibling uint64 // of the DIE just read, 0 without a usable one
 }
 
 // run walks the unit's tree of DIEs, from its root to the end of the root's
@@ -384,13 +278,6 @@ func (x *scanner) ranges() Span {
 		x.pair(v, x.vals[slotHighPC])
 	}
 	return Span{from, uint32(len(x.s.Ranges))}
-}
-
-// rangeList is the last range list that was read.
-type rangeList struct {
-	value value // DW_AT_ranges
-	Span        // of Scan.Ranges
-	cost  int   // of scanner.entries
 }
 
 // rangeList adds the ranges of a DW_AT_ranges. A DIE with the same list as the last

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
-	"symkit/limits"
 	"symkit/located"
 )
 
@@ -14,52 +13,10 @@ import (
 // called. Strings in .debug_info are an exception: the bytes of that section can be
 // released (Unit.Drop), so Unit.texts keeps the strings that are needed later.
 
-// Sections holds the inflated bytes of the DWARF sections. A section that a file
-// lacks is nil.
-type Sections struct {
-	Info                   []byte // for Open
-	Abbrev                 []byte
-	Str, LineStr           []byte
-	StrOffsets, Addr       []byte
-	Line, Ranges, RngLists []byte
-	Types                  []byte // .debug_types of DWARF 4
-	BigEndian              bool
-	// AddrSize is the file's address size in bytes: the size of addresses in line
-	// programs before DWARF 5, whose headers have none.
-	AddrSize int
-	// ISABit states that bit 0 of an address of code is the mode of the processor, and no part of
-	// the address: on MIPS, where assemblers set the bit in line tables and in the ends of
-	// ranges of MIPS16 and microMIPS code.
-	ISABit bool
-	// Limits bound the cost of reading: limits.AbbrevAttributes, limits.DIEDepth,
-	// limits.RangeEntries and, by FileSize, limits.UnitRecords and limits.LineRecords.
-	Limits limits.Limits
-	// FileSize is the size in bytes of the file that has the sections, which can be
-	// compressed there.
-	FileSize uint64
-}
-
-// Section is one of the sections that offsets point into.
-type Section uint8
-
-// The sections that have strings.
-const (
-	secNone Section = iota
-	secInfo
-	secUnit // Unit.texts: copies from .debug_info
-	secStr
-	secLineStr
-	secAltStr // .debug_str of the supplementary file
-)
-
 var sectionNames = [...]string{
 	secInfo: ".debug_info", secUnit: ".debug_info", secStr: ".debug_str", secLineStr: ".debug_line_str",
 	secAltStr: "supplementary .debug_str",
 }
-
-// Str is the place of a string: a section and the offset in the section. The zero Str
-// means that there is no string.
-type Str uint64
 
 const strShift = 60
 

@@ -1,6 +1,7 @@
 package dwarfx
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 )
@@ -10,73 +11,6 @@ import (
 // size, follow DW_AT_sibling, or run a short skip program over attributes of variable
 // size. A skipOp ends at the same byte as reading attribute by attribute. A DIE for which
 // this is not certain has stepVisit.
-
-// skipOp is the operation that skips a DIE.
-type skipOp struct {
-	step  step
-	opens int8   // 1 for a DIE with children, -1 for the null entry after the children
-	size  uint16 // of the attributes in bytes
-	n     uint32 // operand of step
-}
-
-// step is the kind of a skipOp.
-type step uint8
-
-const (
-	stepPass        step = iota // the DIE ends after size bytes
-	stepJump                    // seek the sibling, after the children; DW_AT_sibling is at offset n
-	stepProgram                 // the DIE ends where skip program n ends
-	stepProgramJump             // run skip program n, then seek the sibling; DW_AT_sibling comes last
-	stepBelow                   // skip size bytes and, one by one, all DIEs below
-	stepCall                    // read the DIE by callForm n
-	stepVisit                   // the DIE cannot be skipped
-)
-
-// mode selects the DIEs that the scan looks for.
-type mode uint8
-
-const (
-	modeOutside mode = iota // functions, but no inlined calls
-	modeInside              // functions and inlined calls
-	modeSkip                // nothing
-	numModes
-)
-
-// skipTable holds the skipOps of an abbreviation table by code. It belongs to one
-// scan at a time: a skipTable in each abbrevTable would take much memory.
-type skipTable struct {
-	of    *abbrevTable
-	skips [numModes][]skipOp
-}
-
-// maxSkips is one more than the largest code of two bytes.
-const maxSkips = 1 << 14
-
-// reset makes h the table of t. Codes that are not 1, 2, 3, … have no skipOps.
-func (h *skipTable) reset(t *abbrevTable) {
-	if h.of == t {
-		return
-	}
-	h.of = t
-
-	// Code 0 is the null entry.
-	for m := range h.skips {
-		h.skips[m] = append(h.skips[m][:0], skipOp{step: stepPass, opens: -1})
-	}
-	for _, i := range t.codes[:min(len(t.codes), maxSkips-1)] {
-		for m, op := range &t.compiled.skips[i] {
-			h.skips[m] = append(h.skips[m], op)
-		}
-	}
-}
-
-// skipOp returns how DIEs with a code, of at most two bytes, are skipped in a mode.
-func (t *abbrevTable) skipOp(code uint, m mode) *skipOp {
-	if i := code - 1; i < uint(min(len(t.codes), maxSkips-1)) {
-		return &t.compiled.skips[t.codes[i]][m]
-	}
-	return &skipOp{step: stepVisit}
-}
 
 // addSkips adds the skipOps of a, whose attribute program is complete.
 func (x *compiled) addSkips(d *Data, u *Unit, a *abbrev) {
@@ -199,14 +133,6 @@ func (w *layout) skipOp(m mode) skipOp {
 	return h
 }
 
-// skipInstr is an instruction of a skip program.
-type skipInstr struct {
-	kind instrKind
-	n    uint16
-}
-
-type instrKind uint8
-
 const (
 	instrEnd    instrKind = iota // the end of the program
 	instrBytes                   // skip n bytes
@@ -237,31 +163,52 @@ func (x *compiled) addInstr(o op, size int) {
 	x.programs = append(x.programs, i)
 }
 
-// end runs a skip program from pos of data. It returns where the skipped attributes
-// end, or outside.
-func (x *compiled) end(program uint32, data []byte, pos int) int {
-	for _, i := range x.programs[program:] {
-		switch i.kind {
-		case instrEnd:
-			return pos
-		case instrBytes:
-			pos += int(i.n)
-			continue
-		case instrString:
-			for pos < len(data) && data[pos] != 0 {
-				pos++
-			}
-		case instrLEB:
-			for pos < len(data) && data[pos] >= 0x80 {
-				pos++
-			}
-		case instrBlock:
-			if pos >= len(data) || data[pos] >= 0x80 {
-				return outside
-			}
-			pos += int(data[pos])
-		}
-		pos++
+func (f *field) in(attrs []byte) uint64 {
+	return binary.LittleEndian.Uint64(attrs[f.at:])&f.mask + uint64(f.add)
+}
+
+// fieldAt returns the field of size bytes at offset at; either is -1 if not known.
+func fieldAt(at, size int, form uint16) field {
+	if size > 0 && size <= 8 && at >= 0 && at <= math.MaxUint16 {
+		return field{mask: 1<<(8*size) - 1, at: uint16(at), form: form}
 	}
-	return outside
+	return field{form: formIndirect} // never part of a callForm
+}
+
+// constField returns the field of a DW_FORM_implicit_const.
+func constField(v int64) field {
+	if v == int64(uint32(v)) {
+		return field{add: uint32(v), form: formImplicitConst}
+	}
+	return field{form: formIndirect}
+}
+
+// isNumber reports whether f is a number of fixed size.
+func (f *field) isNumber() bool {
+	switch f.form {
+	case formData1, formData2, formData4, formData8, formImplicitConst:
+		return true
+	}
+	return false
+}
+
+// addCall adds the callForm of an abbreviation whose wanted attributes are f. It
+// returns the number of the callForm, or -1 if there can be none. Files of big-endian
+// machines have none.
+func (x *compiled) addCall(d *Data, w *layout, f *[scanSlots]field) int {
+	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
+	switch {
+	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
+		f[slotOrigin].form != formRef4,
+		file.form != 0 && !file.isNumber(), line.form != 0 && !line.isNumber(),
+		ranges.form == 0 && (f[slotLowPC].form != formAddr || !f[slotHighPC].isNumber()),
+		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
+		return -1
+	}
+
+	x.calls = append(x.calls, callForm{
+		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
+		file: *file, line: *line, size: uint16(w.size), children: w.children,
+	})
+	return len(x.calls) - 1
 }
