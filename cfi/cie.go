@@ -42,10 +42,6 @@ type CIE struct {
 	offsetAt int   // see machine
 }
 
-// Initial returns the row after the CIE's initial instructions, without addresses: the
-// rules that DW_CFA_restore restores. Do not change the row.
-func (c *CIE) Initial() *Row { return &c.initial }
-
 // decoder reads the entries of a section and keeps the CIEs that it has read.
 type decoder struct {
 	sec  *Section

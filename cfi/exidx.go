@@ -58,8 +58,8 @@ type Exidx struct {
 	BigEndian bool
 }
 
-// ExidxEntry is one entry of the table.
-type ExidxEntry struct {
+// exidxEntry is one entry of the table.
+type exidxEntry struct {
 	// Offset is the offset of the entry in Index.
 	Offset uint64
 	// Begin and End are the addresses of the function, or of several functions that are
@@ -76,10 +76,10 @@ type ExidxEntry struct {
 	word uint32      // the only word, if it is in the index
 }
 
-// Entries yields the entries in the order of the table. A damaged entry gives a
+// entries yields the entries in the order of the table. A damaged entry gives a
 // *located.Error instead. The entry before a damaged one is dropped if its end is not known.
-func (x *Exidx) Entries() iter.Seq2[ExidxEntry, error] {
-	return func(yield func(ExidxEntry, error) bool) {
+func (x *Exidx) entries() iter.Seq2[exidxEntry, error] {
+	return func(yield func(exidxEntry, error) bool) {
 		c := wire.New(exidxName, x.Index, x.BigEndian)
 		var last uint64
 		for c.Len() > 0 {
@@ -134,7 +134,7 @@ func prel31(place uint64, word uint32) uint64 {
 }
 
 // entry reads one entry of the index (EHABI32 §6).
-func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
+func (x *Exidx) entry(c *wire.Cursor) (e exidxEntry, err error) {
 	at := c.Pos()
 	e.Offset = uint64(at)
 	first, second := c.U32(), c.U32()
@@ -169,7 +169,7 @@ func (x *Exidx) entry(c *wire.Cursor) (e ExidxEntry, err error) {
 // after its address. GNU as and LLVM emit the generic model for C, C++, Objective-C, Rust
 // and Ada, always with the instructions of compact model 1 first: a byte with the number
 // of further words, three instructions, and those words.
-func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
+func (x *Exidx) handler(off uint64, e *exidxEntry) error {
 	c := wire.New(extabName, x.Table, x.BigEndian)
 	c.Seek(off)
 
@@ -206,7 +206,7 @@ func (x *Exidx) handler(off uint64, e *ExidxEntry) error {
 func (x *Exidx) Rows() iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		m := new(exidxMachine)
-		for e, err := range x.Entries() {
+		for e, err := range x.entries() {
 			row := &m.row
 			if err == nil {
 				err = m.run(x, &e)

@@ -197,12 +197,12 @@ func TestExidxEntries(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
-	for e, err := range exidxOf(false, words(0x100, 0x00a8b0b0)).Entries() {
+	for e, err := range exidxOf(false, words(0x100, 0x00a8b0b0)).entries() {
 		if err != nil || e.Personality != extabAddr+0x100 || e.CantUnwind {
 			t.Errorf("%+v, %v", e, err)
 		}
 	}
-	for range exidxOf(false, inline(), inline()).Entries() {
+	for range exidxOf(false, inline(), inline()).entries() {
 		break
 	}
 	if !ExidxMachine(elf.EM_ARM, elf.ELFCLASS32) || ExidxMachine(elf.EM_AARCH64, elf.ELFCLASS64) {

@@ -66,7 +66,7 @@ type exidxMachine struct {
 }
 
 // run runs the instructions of e and sets m.row to the result.
-func (m *exidxMachine) run(x *Exidx, e *ExidxEntry) error {
+func (m *exidxMachine) run(x *Exidx, e *exidxEntry) error {
 	m.vsp, m.loaded, m.saved, m.failed = slot{base: armSP}, false, 0, nil
 
 	// The first bytes of the first word can be the model and the number of words.

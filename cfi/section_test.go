@@ -43,7 +43,7 @@ func TestTwoFDEsOneCIE(t *testing.T) {
 		}
 		cies = append(cies, f.CIE)
 	}
-	if len(cies) != 2 || cies[0] != cies[1] || cies[0].Initial().CFA.Off != 8 || len(cies[0].Initial().Regs) != 1 {
+	if len(cies) != 2 || cies[0] != cies[1] || cies[0].initial.CFA.Off != 8 || len(cies[0].initial.Regs) != 1 {
 		t.Errorf("%v", cies)
 	}
 }

@@ -147,7 +147,7 @@ func (s *Section) Relocs() ([]Reloc, error) {
 }
 
 func readRelocs(s *Section) ([]Reloc, error) {
-	if s.Type == ShtAndroidRel || s.Type == ShtAndroidRela {
+	if s.Type == shtAndroidRel || s.Type == shtAndroidRela {
 		return unpackRelocs(s)
 	}
 	r, err := newRelocReader(s)

@@ -9,6 +9,4 @@ var (
 	ErrChanged = mem.ErrChanged
 	// ErrNotRegular: the path is that of a directory, FIFO, socket or device.
 	ErrNotRegular = mem.ErrNotRegular
-	// ErrTooLarge: the file does not fit into this machine's address space.
-	ErrTooLarge = mem.ErrTooLarge
 )

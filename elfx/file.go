@@ -12,7 +12,7 @@
 // Every error begins with the path of the file and wraps a *located.Error with
 // section and offset: printing the error gives "path: section+0xoffset: what".
 // Three kinds of error have no section: the file cannot be opened (the system's
-// error, ErrNotRegular, ErrTooLarge), the file changed while its bytes were read
+// error, ErrNotRegular), the file changed while its bytes were read
 // (ErrChanged), and two files do not belong together (see Join).
 //
 // The bytes that methods return alias the mapped file and are read-only. The packages of

@@ -59,7 +59,7 @@ func useAll(t *testing.T, f *File) {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {
-			if n := len(table.NameOf(&table.Symbols[j])); n > MaxSymbolName {
+			if n := len(table.NameOf(&table.Symbols[j])); n > maxSymbolName {
 				t.Fatalf("name of %d bytes", n)
 			}
 		}
@@ -97,7 +97,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(compressedSpec().Build())
 	f.Add(symbolSpec(elf.ELFCLASS64, true).Build())
-	f.Add(crelSpec(elf.ELFCLASS64, ShtCrelLLVM, []byte{2<<3 | 4, 2<<3 | 7, 5, 1, 0x7d, 8 << 3}).Build())
+	f.Add(crelSpec(elf.ELFCLASS64, shtCrelLLVM, []byte{2<<3 | 4, 2<<3 | 7, 5, 1, 0x7d, 8 << 3}).Build())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
 			return

@@ -16,12 +16,12 @@ var errNotRelocs = errors.New("not relocations of a known format")
 // Section types of compact relocations (CREL, proposed for the gABI): the number that LLVM
 // uses until the proposal is accepted, and the proposed number.
 const (
-	ShtCrelLLVM elf.SectionType = 0x40000014
-	ShtCrel     elf.SectionType = 20
+	shtCrelLLVM elf.SectionType = 0x40000014
+	shtCrel     elf.SectionType = 20
 )
 
 // isCrel reports whether a section type is that of compact relocations.
-func isCrel(t elf.SectionType) bool { return t == ShtCrel || t == ShtCrelLLVM }
+func isCrel(t elf.SectionType) bool { return t == shtCrel || t == shtCrelLLVM }
 
 // isRelocs reports whether sections of a type have relocations that apply to the
 // sections of an object.

@@ -70,7 +70,7 @@ func TestCrel(t *testing.T) {
 		{"32 bits wrap", elf.ELFCLASS32, []byte{2<<3 | 4, 2<<3 | 6, 1, 0x7f, 0x80 | 15<<3, 0xff, 0xff, 0xff, 0x7f},
 			[]Reloc{{2, -1, 1, 0}, {(2 + 15 + 0xfffffff<<4) & 0xffffffff, -1, 1, 0}}},
 	} {
-		for _, kind := range []elf.SectionType{ShtCrel, ShtCrelLLVM} {
+		for _, kind := range []elf.SectionType{shtCrel, shtCrelLLVM} {
 			f := mustFile(t, crelSpec(test.class, kind, test.bytes).Build())
 			got, err := f.Section(".crel.debug_info").Relocs()
 			if err != nil || !slices.Equal(got, test.want) {
@@ -90,14 +90,14 @@ func TestCrelErrors(t *testing.T) {
 		want  error
 		at    int
 	}{
-		{"no header", ShtCrelLLVM, nil, located.ErrTruncated, 0},
-		{"header without an end", ShtCrelLLVM, []byte{0x80}, located.ErrTruncated, 1},
-		{"more entries than bytes", ShtCrelLLVM, []byte{3<<3 | 4, 0, 0}, located.ErrTruncated, 1},
-		{"huge count", ShtCrelLLVM, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}, located.ErrTruncated, 10},
-		{"no symbol", ShtCrelLLVM, []byte{1<<3 | 4, 7}, located.ErrTruncated, 2},
-		{"offset without an end", ShtCrelLLVM, []byte{1<<3 | 4, 0x80, 0x80}, located.ErrTruncated, 3},
+		{"no header", shtCrelLLVM, nil, located.ErrTruncated, 0},
+		{"header without an end", shtCrelLLVM, []byte{0x80}, located.ErrTruncated, 1},
+		{"more entries than bytes", shtCrelLLVM, []byte{3<<3 | 4, 0, 0}, located.ErrTruncated, 1},
+		{"huge count", shtCrelLLVM, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0}, located.ErrTruncated, 10},
+		{"no symbol", shtCrelLLVM, []byte{1<<3 | 4, 7}, located.ErrTruncated, 2},
+		{"offset without an end", shtCrelLLVM, []byte{1<<3 | 4, 0x80, 0x80}, located.ErrTruncated, 3},
 		{"unknown type", 0x40000042, []byte{1<<3 | 4, 7, 1, 1, 1}, errNotRelocs, 0},
-		{"Android's", ShtAndroidRela, []byte("APS2"), errNotRelocs, 0},
+		{"Android's", shtAndroidRela, []byte("APS2"), errNotRelocs, 0},
 		{"relative ones", 19, make([]byte, 8), errNotRelocs, 0},
 	} {
 		f := mustFile(t, crelSpec(elf.ELFCLASS64, test.kind, test.bytes).Build())

@@ -11,8 +11,8 @@ import (
 // Section types of packed relocations, which lld writes with
 // --pack-dyn-relocs=android.
 const (
-	ShtAndroidRel  elf.SectionType = 0x60000001
-	ShtAndroidRela elf.SectionType = 0x60000002
+	shtAndroidRel  elf.SectionType = 0x60000001
+	shtAndroidRela elf.SectionType = 0x60000002
 )
 
 // Errors of packed relocations.

@@ -56,7 +56,7 @@ func TestPackedRelocs(t *testing.T) {
 		{0x1011, 0x30, 1, 4}, {0x1013, 0x30, 1, 4},
 		{0x1017, 0x31, 1, 5}, {0x101b, 0x32, 1, 6},
 	}
-	for _, kind := range []elf.SectionType{ShtAndroidRel, ShtAndroidRela} {
+	for _, kind := range []elf.SectionType{shtAndroidRel, shtAndroidRela} {
 		for _, class := range []elf.Class{elf.ELFCLASS32, elf.ELFCLASS64} {
 			s := packedSpec(kind, class, packedNumbers(class)...)
 			relocs, err := mustFile(t, s.Build()).Section(".rela.dyn").Relocs()
@@ -86,7 +86,7 @@ func TestPackedRelocsDamage(t *testing.T) {
 		{"empty group", []int64{2, 0, 0, 3, 8, 1}, nil, errPackedCount, 6, 0},
 		{"end", []int64{2, 0, 1, 0, 8, 1, 1, 0, 8}, nil, located.ErrTruncated, 13, 1},
 	} {
-		s := packedSpec(ShtAndroidRela, elf.ELFCLASS64, test.numbers...)
+		s := packedSpec(shtAndroidRela, elf.ELFCLASS64, test.numbers...)
 		if test.damage != nil {
 			s.Sections[0].Data = test.damage(s.Sections[0].Data)
 		}
@@ -102,9 +102,9 @@ func TestPackedRelocsDamage(t *testing.T) {
 
 func FuzzPackedRelocs(f *testing.F) {
 	f.Add(fmt.Append(nil, "APS2"))
-	f.Add(packedSpec(ShtAndroidRela, elf.ELFCLASS64, packedNumbers(elf.ELFCLASS64)...).Sections[0].Data)
+	f.Add(packedSpec(shtAndroidRela, elf.ELFCLASS64, packedNumbers(elf.ELFCLASS64)...).Sections[0].Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := packedSpec(ShtAndroidRela, elf.ELFCLASS64)
+		s := packedSpec(shtAndroidRela, elf.ELFCLASS64)
 		s.Sections[0].Data = data
 		file := mustFile(t, s.Build())
 		relocs, _ := file.Section(".rela.dyn").Relocs()

@@ -21,12 +21,11 @@ const (
 	ShnUndef   = uint32(elf.SHN_UNDEF)
 	ShnReserve = uint32(0xffffff00) // from here on: not a section index
 	ShnAbs     = uint32(0xfffffff1)
-	ShnCommon  = uint32(0xfffffff2)
 )
 
-// MaxSymbolName is the length in bytes at which NameOf cuts a name. No consumer of
+// maxSymbolName is the length in bytes at which NameOf cuts a name. No consumer of
 // symbol files reads as much.
-const MaxSymbolName = 64<<10 + 1
+const maxSymbolName = 64<<10 + 1
 
 // Symbol is one entry of a symbol table (gABI, "Symbol Table"). A Symbol has no
 // pointers, so that the garbage collector does not scan symbol tables.
@@ -49,7 +48,7 @@ type SymbolTable struct {
 	strings []byte
 }
 
-// NameOf aliases a symbol's name in the mapped file, cut at MaxSymbolName bytes. The
+// NameOf aliases a symbol's name in the mapped file, cut at maxSymbolName bytes. The
 // name is nil if its offset is outside the string table.
 func (t *SymbolTable) NameOf(s *Symbol) []byte {
 	if uint64(s.Name) >= uint64(len(t.strings)) {
@@ -58,7 +57,7 @@ func (t *SymbolTable) NameOf(s *Symbol) []byte {
 
 	// A name may have no NUL in a damaged file, or be very long.
 	rest := t.strings[s.Name:]
-	rest = rest[:min(len(rest), MaxSymbolName)]
+	rest = rest[:min(len(rest), maxSymbolName)]
 	if n := bytes.IndexByte(rest, 0); n >= 0 {
 		rest = rest[:n]
 	}

@@ -90,8 +90,8 @@ func TestRelocsMIPS64(t *testing.T) {
 }
 
 func TestNameCut(t *testing.T) {
-	table := SymbolTable{strings: []byte(strings.Repeat("x", 2*MaxSymbolName))}
-	if n := len(table.NameOf(&Symbol{Name: 3})); n != MaxSymbolName {
+	table := SymbolTable{strings: []byte(strings.Repeat("x", 2*maxSymbolName))}
+	if n := len(table.NameOf(&Symbol{Name: 3})); n != maxSymbolName {
 		t.Errorf("name of %d bytes", n)
 	}
 }

@@ -1,10 +1,5 @@
 package emit
 
-import (
-	"encoding/hex"
-	"strings"
-)
-
 // Keys of the Info records that symkit writes.
 const (
 	KeyCodeID      = "CODE_ID"      // the build id, or the identifier of a file without one, in upper-case hex
@@ -12,11 +7,6 @@ const (
 	KeySignalFrame = "SIGNAL_FRAME" // see SignalFrame
 	KeyPublicSizes = "PUBLIC_SIZES" // see PublicSizes
 )
-
-// CodeID is the Info record of a build id.
-func CodeID(buildID []byte) Info {
-	return Info{KeyCodeID, strings.ToUpper(hex.EncodeToString(buildID))}
-}
 
 // SignalFrame is the Info record which says that the size bytes of code at
 // addr are a signal trampoline: a frame there was interrupted, not called, and

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // every has one record of each shape, in an order that the Reader accepts.
 func every() []Record {
-	code := CodeID([]byte{0x5c, 0x77, 0x1a})
+	code := Info{KeyCodeID, "5C771A"}
 	sig := SignalFrame(0x3c04f, 0xa)
 	return []Record{
 		&Module{"Linux", "x86_64", "4C1A775C92125729AF14EED671BEBE010", "my app"},

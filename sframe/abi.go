@@ -32,8 +32,8 @@ func ABIOf(m elf.Machine, bigEndian bool) (a ABI, ok bool) {
 	return 0, false
 }
 
-// BigEndian reports whether the ABI is big-endian.
-func (a ABI) BigEndian() bool { return a == AArch64BE || a == S390X }
+// isBigEndian reports whether the ABI is big-endian.
+func (a ABI) isBigEndian() bool { return a == AArch64BE || a == S390X }
 
 func (a ABI) isAArch64() bool { return a == AArch64BE || a == AArch64LE }
 

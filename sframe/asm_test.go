@@ -96,7 +96,7 @@ func (a *assembler) chunk(args []string) error {
 		return fmt.Errorf("ABI")
 	}
 	a.order = binary.LittleEndian
-	if abi.BigEndian() {
+	if abi.isBigEndian() {
 		a.order = binary.BigEndian
 	}
 	a.version = int(args[0][1] - '0')

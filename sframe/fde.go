@@ -49,9 +49,6 @@ type FDE struct {
 // End returns the address after the last byte of the function.
 func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 
-// Chunk returns the chunk that contains the FDE.
-func (f *FDE) Chunk() *Chunk { return f.chunk }
-
 // Bits of func_info and func_info2 (SFrame V3 §2.3.3).
 const (
 	infoFREType = 0x0f
@@ -160,7 +157,7 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	// The valid numbers of data words depend on the version and on the FDE type.
 	f.minWords, f.maxWords = 0, f.chunk.maxWords
 	if f.Flex {
-		f.maxWords = MaxWords
+		f.maxWords = maxWords
 	}
 	if f.chunk.Version == 1 {
 		f.minWords = 1
@@ -194,10 +191,10 @@ func (f *FDE) cursorAt(c *wire.Cursor, at int) {
 
 // anchor returns the address that the start field at offset at is relative to.
 func (c *Chunk) anchor(at int) uint64 {
-	if c.opts.Relocatable || c.Flags&FuncStartPCRel != 0 {
+	if c.opts.Relocatable || c.Flags&funcStartPCRel != 0 {
 		return c.opts.Addr + uint64(at)
 	}
-	if c.Flags&FDESorted != 0 {
+	if c.Flags&fdeSorted != 0 {
 		// GNU ld up to 2.44 makes the field relative to the section.
 		return c.opts.Addr + uint64(c.Offset)
 	}

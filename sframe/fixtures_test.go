@@ -105,7 +105,7 @@ func TestReadelfText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := s.Chunks[0].AppendText(nil, ".sframe")
+			got := s.Chunks[0].appendText(nil, ".sframe")
 			if d := cmp.Diff(string(want), string(got)); d != "" {
 				t.Errorf("-readelf +got:\n%s", d)
 			}
@@ -153,7 +153,7 @@ func checkRows(t *testing.T, f *FDE) {
 		}
 		e := f.Current()
 		cfa, ra, fp := f.Rules(&e)
-		abi := f.Chunk().ABI
+		abi := f.chunk.ABI
 		if d := cmp.Diff(cfa, row.CFA) + cmp.Diff(ra, row.Rule(abi.RA())) + cmp.Diff(fp, row.Rule(abi.FP())); d != "" {
 			t.Fatalf("row at %#x: %s", row.Begin, d)
 		}

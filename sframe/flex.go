@@ -12,9 +12,9 @@ const (
 	ctrlRegShift = 3
 )
 
-// Control returns word i of an FRE of a flexible FDE as an unsigned control word.
-func (e *FRE) Control(i int) uint32 {
-	return uint32(e.Words[i]) & (1<<(8*e.WordSize()) - 1)
+// control returns word i of an FRE of a flexible FDE as an unsigned control word.
+func (e *FRE) control(i int) uint32 {
+	return uint32(e.Words[i]) & (1<<(8*e.wordSize()) - 1)
 }
 
 // pairs returns the positions of the pairs of control word and offset in a flexible FRE.
@@ -55,13 +55,13 @@ func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
 	_, _, rest := e.pairs()
 	for i := rest; i < int(e.N); i++ {
 		if e.Words[i] != 0 {
-			c.Fail(info+1+i*e.WordSize(), errWords)
+			c.Fail(info+1+i*e.wordSize(), errWords)
 		}
 	}
 	if e.N == 1 {
 		c.Fail(info, errWords)
 	}
-	if e.Control(0)&ctrlReg == 0 {
+	if e.control(0)&ctrlReg == 0 {
 		c.Fail(info+1, errCFA)
 	}
 }
@@ -84,7 +84,7 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 	if raAt != 0 {
 		ra = e.pair(raAt)
 	}
-	if fpAt != 0 && e.Control(fpAt) != 0 {
+	if fpAt != 0 && e.control(fpAt) != 0 {
 		fp = e.pair(fpAt)
 	}
 	return cfa, ra, fp
@@ -92,7 +92,7 @@ func (f *FDE) flexRules(e *FRE) (cfa, ra, fp cfi.Rule) {
 
 // pair returns the rule of the control word at i and the offset word after it.
 func (e *FRE) pair(i int) cfi.Rule {
-	ctrl := e.Control(i)
+	ctrl := e.control(i)
 	r := cfi.Rule{Off: int64(e.Words[i+1])}
 	if ctrl&ctrlReg != 0 {
 		r.Reg = cfi.Reg(ctrl >> ctrlRegShift)

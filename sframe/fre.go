@@ -7,8 +7,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// MaxWords is the most data words that an FRE can use.
-const MaxWords = 6
+// maxWords is the most data words that an FRE can use.
+const maxWords = 6
 
 // FRE is a frame row entry as stored in the section (SFrame V3 §2.4): the rules from one
 // PC to the next FRE, or to the end of the function or block.
@@ -23,7 +23,7 @@ type FRE struct {
 	// N is the number of data words.
 	N uint8
 	// Words are the data words, sign-extended.
-	Words [MaxWords]int32
+	Words [maxWords]int32
 }
 
 // Bits of the FRE info byte (SFrame V3 §2.4.1).
@@ -32,16 +32,16 @@ const (
 	freMangled = 0x80
 )
 
-// Mangled reports whether the return address is signed at this FRE (AArch64 pointer
+// mangled reports whether the return address is signed at this FRE (AArch64 pointer
 // authentication; the FDE has the key).
-func (e *FRE) Mangled() bool { return e.Info&freMangled != 0 }
+func (e *FRE) mangled() bool { return e.Info&freMangled != 0 }
 
 // Outermost reports whether the return address is undefined: the stack ends here. Such an
 // FRE has no data words (version 2 errata 2, version 3; damage in version 1).
 func (e *FRE) Outermost() bool { return e.N == 0 }
 
-// WordSize returns the size of the data words in bytes.
-func (e *FRE) WordSize() int { return 1 << (e.Info >> 5 & 3) }
+// wordSize returns the size of the data words in bytes.
+func (e *FRE) wordSize() int { return 1 << (e.Info >> 5 & 3) }
 
 // FREs yields the function's FREs as stored. An FRE at the function's end, and an FRE
 // followed by another of the same start, describe no PC. Damage ends the iteration with
@@ -121,10 +121,10 @@ func (f *FDE) readWords(c *wire.Cursor, e *FRE) {
 		return
 	}
 
-	e.Words = [MaxWords]int32{}
+	e.Words = [maxWords]int32{}
 	if size == 0 { // nearly always
 		for i, v := range b {
-			e.Words[i%MaxWords] = int32(int8(v))
+			e.Words[i%maxWords] = int32(int8(v))
 		}
 	} else {
 		e.decode(b, c.BigEndian())
@@ -180,7 +180,7 @@ func (e *FRE) checkRegWords(c *wire.Cursor, info int) {
 	// An odd word is twice a register number plus one.
 	for i := 1; i < int(e.N); i++ {
 		if w := e.Words[i]; w < 0 && w&1 != 0 {
-			c.Fail(info+1+i*e.WordSize(), errRegister)
+			c.Fail(info+1+i*e.wordSize(), errRegister)
 		}
 	}
 }

@@ -27,12 +27,12 @@ func FuzzSection(f *testing.F) {
 		end := 0
 		for i := range s.Chunks {
 			c := &s.Chunks[i]
-			if c.Offset < end || c.end > len(data) || len(c.Aux()) != int(c.AuxLen) {
+			if c.Offset < end || c.end > len(data) || len(c.aux()) != int(c.AuxLen) {
 				t.Fatalf("chunk at %#x, before it %#x", c.Offset, end)
 			}
 			end = c.end
 			if len(data) < 1<<12 {
-				c.AppendText(nil, ".sframe")
+				c.appendText(nil, ".sframe")
 			}
 		}
 		rows := 0

@@ -6,17 +6,11 @@ import (
 	"symkit/located"
 )
 
-// Flags are the header's flags (SFrame V3 §2.1.3).
-type Flags uint8
-
-// The flags that some version defines.
+// The flags that some version defines (SFrame V3 §2.1.3).
 const (
-	// FDESorted: the FDEs are sorted by resolved start address.
-	FDESorted Flags = 1
-	// FramePointer: all functions keep a frame pointer (versions 1 and 2).
-	FramePointer Flags = 2
-	// FuncStartPCRel: start addresses are relative to their own field.
-	FuncStartPCRel Flags = 4
+	fdeSorted      = 1 // the FDEs are sorted by resolved start address
+	framePointer   = 2 // all functions keep a frame pointer (versions 1 and 2)
+	funcStartPCRel = 4 // start addresses are relative to their own field
 )
 
 // Offsets in the header, which no version has changed (SFrame V3 §2.1, §2.2).
@@ -38,7 +32,7 @@ const (
 // Header is the header of a chunk as it is stored (SFrame V3 §2.2).
 type Header struct {
 	Version uint8
-	Flags   Flags
+	Flags   uint8
 	ABI     ABI
 	// FixedFP and FixedRA are the offsets from the CFA at which all functions save the
 	// frame pointer and the return address. 0 means not fixed.
@@ -76,9 +70,9 @@ type Chunk struct {
 	regWords bool  // an odd word names a register (V2 errata, s390x)
 }
 
-// Aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
+// aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
 // the section.
-func (c *Chunk) Aux() []byte {
+func (c *Chunk) aux() []byte {
 	return c.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
 }
 
@@ -106,7 +100,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 
 	// The fields in the order of the format.
 	c.Version = r.U8()
-	c.Flags = Flags(r.U8())
+	c.Flags = r.U8()
 	c.ABI = ABI(r.U8())
 	c.FixedFP = int8(r.U8())
 	c.FixedRA = int8(r.U8())
@@ -145,9 +139,9 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	}
 
 	// Version 3 has dropped the flag for frame pointers.
-	valid := FDESorted | FramePointer | FuncStartPCRel
+	valid := uint8(fdeSorted | framePointer | funcStartPCRel)
 	if c.Version == 3 {
-		valid &^= FramePointer
+		valid &^= framePointer
 	}
 	if c.Flags&^valid != 0 {
 		r.Fail(c.Offset+offFlags, errFlags)
@@ -155,7 +149,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.ABI < AArch64BE || c.ABI > S390X || c.ABI == S390X && c.Version == 1 {
 		r.Fail(c.Offset+offABI, errABI)
 	}
-	if c.ABI.BigEndian() != r.BigEndian() {
+	if c.ABI.isBigEndian() != r.BigEndian() {
 		r.Fail(c.Offset+offABI, errByteOrder)
 	}
 	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
@@ -163,7 +157,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	}
 
 	// Relocations that were sorted away from their FDEs cannot be assigned any more.
-	if c.opts.Relocatable && c.Flags&(FDESorted|FuncStartPCRel) == FDESorted {
+	if c.opts.Relocatable && c.Flags&(fdeSorted|funcStartPCRel) == fdeSorted {
 		r.Fail(c.Offset+offFlags, errUntrusted)
 	}
 }

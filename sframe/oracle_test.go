@@ -33,7 +33,7 @@ func tool(t *testing.T, name string) string {
 func wrapELF(data []byte, addr uint64, abi ABI) []byte {
 	var order binary.ByteOrder = binary.LittleEndian
 	ident := [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), 1}
-	if abi.BigEndian() {
+	if abi.isBigEndian() {
 		order, ident[elf.EI_DATA] = binary.BigEndian, byte(elf.ELFDATA2MSB)
 	}
 	machine := map[ABI]elf.Machine{AMD64: elf.EM_X86_64, S390X: elf.EM_S390, AArch64BE: elf.EM_AARCH64, AArch64LE: elf.EM_AARCH64}[abi]
@@ -99,7 +99,7 @@ func TestToolsHandMade(t *testing.T) {
 			}
 			c := &s.Chunks[0]
 			want, ok := readelf(t, data, 0x4000, c.ABI, c.Version)
-			got := string(c.AppendText(nil, ".sframe"))
+			got := string(c.appendText(nil, ".sframe"))
 			if d := cmp.Diff(want, got); d != "" || !ok {
 				t.Errorf("content %v, -readelf +got:\n%s", ok, d)
 			}
@@ -132,7 +132,7 @@ func TestToolsMutated(t *testing.T) {
 				continue
 			}
 			compared++
-			if d := cmp.Diff(want, string(c.AppendText(nil, ".sframe"))); d != "" {
+			if d := cmp.Diff(want, string(c.appendText(nil, ".sframe"))); d != "" {
 				t.Errorf("%s: %x\n-readelf +got:\n%s", f.name, data, d)
 			}
 		}
@@ -145,7 +145,7 @@ func TestToolsMutated(t *testing.T) {
 
 // unlike reports whether readelf prints other text for a chunk, because it gets such chunks wrong.
 func unlike(c *Chunk) bool {
-	return c.Flags&(FDESorted|FuncStartPCRel) == 0
+	return c.Flags&(fdeSorted|funcStartPCRel) == 0
 }
 
 // TestToolsEHFrame compiles zlib and basic.c for each machine and compares the
@@ -272,7 +272,7 @@ func ehFrameRules(t *testing.T, file *elf.File, abi ABI) map[uint64]pcRules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := cfi.Section{Kind: cfi.EHFrame, Data: data, Addr: section.Addr, AddrSize: 8, BigEndian: abi.BigEndian(), Machine: file.Machine}
+	s := cfi.Section{Kind: cfi.EHFrame, Data: data, Addr: section.Addr, AddrSize: 8, BigEndian: abi.isBigEndian(), Machine: file.Machine}
 	all := map[uint64]pcRules{}
 	for f, err := range s.FDEs() {
 		if err != nil {

@@ -21,7 +21,7 @@ func (f *FDE) Rows() iter.Seq2[*cfi.Row, error] {
 }
 
 // Current returns the FRE of the row that Rows yielded last: a cfi.Row does not have all
-// its fields (see TopmostOnly).
+// its fields (see topmostOnly).
 func (f *FDE) Current() (e FRE) {
 	var c wire.Cursor
 	f.cursorAt(&c, f.at)
@@ -96,7 +96,7 @@ func (p *pass) slow(yield func(*cfi.Row, error) bool) bool {
 
 	f.row.Begin, f.row.End = p.base+begin, p.base+end
 	f.setRules(f.Rules(&e))
-	f.row.RASigned = e.Mangled()
+	f.row.RASigned = e.mangled()
 	return yield(&f.row, nil)
 }
 

@@ -61,7 +61,7 @@ func rowsText(t testing.TB, s *Section) string {
 			if row.RASigned {
 				b.WriteString(" mangled")
 			}
-			if e := f.Current(); f.TopmostOnly(&e) {
+			if e := f.Current(); f.topmostOnly(&e) {
 				b.WriteString(" topmost")
 			}
 			b.WriteString("\n")
@@ -312,11 +312,11 @@ func TestEmpty(t *testing.T) {
 func TestHeader(t *testing.T) {
 	s := parse(t, assemble(t, "chunk v2 amd64 sorted fp aux 2 fixedfp -16\npatch 2 28 0x201"), Options{})
 	c := &s.Chunks[0]
-	want := Header{Version: 2, Flags: FDESorted | FramePointer, ABI: AMD64, FixedFP: -16, FixedRA: -8, AuxLen: 2}
+	want := Header{Version: 2, Flags: fdeSorted | framePointer, ABI: AMD64, FixedFP: -16, FixedRA: -8, AuxLen: 2}
 	if d := cmp.Diff(want, c.Header); d != "" {
 		t.Error(d)
 	}
-	if aux := c.Aux(); string(aux) != "\x01\x02" {
+	if aux := c.aux(); string(aux) != "\x01\x02" {
 		t.Errorf("auxiliary header %x", aux)
 	}
 }

@@ -69,10 +69,10 @@ func (f *FDE) saved(w int32) cfi.Rule {
 	return memCFA(int64(w))
 }
 
-// TopmostOnly reports whether the FRE holds in the innermost frame only: on s390x, the
+// topmostOnly reports whether the FRE holds in the innermost frame only: on s390x, the
 // return address or the frame pointer is then still in a register that calls do not
 // preserve (SFrame V3 §3.1.3).
-func (f *FDE) TopmostOnly(e *FRE) bool {
+func (f *FDE) topmostOnly(e *FRE) bool {
 	if f.chunk.ABI != S390X || e.N == 0 {
 		return false
 	}

@@ -58,14 +58,14 @@ Contents of the SFrame section .sframe:
   Function Index :
 `
 	var b strings.Builder
-	if err := s.Dump(&b, ".sframe"); err != nil {
+	if err := s.dump(&b, ".sframe"); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	full := errors.New("full")
-	if err := s.Dump(failingWriter{full}, ".sframe"); err != full {
+	if err := s.dump(failingWriter{full}, ".sframe"); err != full {
 		t.Errorf("error %v", err)
 	}
 }

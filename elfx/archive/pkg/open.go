@@ -49,7 +49,7 @@ func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error)
 		if err != nil {
 			return err
 		}
-		file, err = elfx.Options{Limits: l}.NewPart(path+Separator+name, path, data)
+		file, err = elfx.Options{Limits: l}.NewPart(path+separator+name, path, data)
 		if err != nil {
 			return err
 		}

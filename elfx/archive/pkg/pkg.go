@@ -45,8 +45,8 @@ var (
 )
 
 const (
-	// Separator is between the path of a package and the name of a member.
-	Separator = "!/"
+	// separator is between the path of a package and the name of a member.
+	separator = "!/"
 	// HeadSize is how many bytes Is needs: the first header of a tar file.
 	HeadSize = 512
 	// maxNesting bounds the depth of packages inside packages: a package in a layer of
@@ -357,7 +357,7 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		layer, verify = digested(m.Name, r)
 		r = bufio.NewReaderSize(layer, bufferSize)
 	}
-	err = w.stream(r, m.Name+Separator, depth+1, 0)
+	err = w.stream(r, m.Name+separator, depth+1, 0)
 	if err == nil {
 		err = verify()
 	}

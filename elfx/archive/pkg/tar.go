@@ -41,7 +41,7 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 	for {
 		h, err := t.Next()
 		if err == io.EOF {
-			images.check(func(err error) { w.damaged(strings.TrimSuffix(prefix, Separator), err) })
+			images.check(func(err error) { w.damaged(strings.TrimSuffix(prefix, separator), err) })
 			return nil
 		}
 		if err != nil {

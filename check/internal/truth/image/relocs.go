@@ -169,13 +169,16 @@ type relocations struct {
 	shift   uint
 }
 
+// Section types of compact relocations (CREL): the number proposed for the gABI, and LLVM's until then.
+const shtCrel, shtCrelLLVM elf.SectionType = 20, 0x40000014
+
 // start prepares the first entry. It returns false if the form is not known.
 func (r *relocations) start() bool {
 	switch r.kind {
 	case elf.SHT_RELA:
 		r.addends = true
 	case elf.SHT_REL:
-	case elfx.ShtCrel, elfx.ShtCrelLLVM:
+	case shtCrel, shtCrelLLVM:
 		header := r.ULEB()
 		r.compact, r.left, r.addends, r.shift = true, header/8, header&4 != 0, uint(header%4)
 	default:

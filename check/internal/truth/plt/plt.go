@@ -237,5 +237,8 @@ func (t *Stubs) ofTargets(name string) naming.Verdict {
 
 // isRelocs reports whether sections of a type hold relocations with symbols.
 func isRelocs(t elf.SectionType) bool {
-	return t == elf.SHT_RELA || t == elf.SHT_REL || t == elfx.ShtAndroidRela || t == elfx.ShtAndroidRel
+	return t == elf.SHT_RELA || t == elf.SHT_REL || t == androidRela || t == androidRel
 }
+
+// Android's packed relocations (bionic's linker, SHT_LOOS + 1 and + 2).
+const androidRel, androidRela elf.SectionType = 0x60000001, 0x60000002

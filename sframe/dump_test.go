@@ -8,11 +8,11 @@ import (
 	"symkit/cfi"
 )
 
-// Dump writes the text of all chunks; see AppendText.
-func (s *Section) Dump(w io.Writer, section string) error {
+// dump writes the text of all chunks; see appendText.
+func (s *Section) dump(w io.Writer, section string) error {
 	var b []byte
 	for i := range s.Chunks {
-		b = s.Chunks[i].AppendText(b[:0], section)
+		b = s.Chunks[i].appendText(b[:0], section)
 		if _, err := w.Write(b); err != nil {
 			return err
 		}
@@ -20,15 +20,15 @@ func (s *Section) Dump(w io.Writer, section string) error {
 	return nil
 }
 
-// AppendText appends the chunk as "readelf --sframe" prints it: version 1 as in binutils
+// appendText appends the chunk as "readelf --sframe" prints it: version 1 as in binutils
 // 2.40, versions 2 and 3 as in 2.47. section is the name in the head line. Damage becomes
 // a line with the error, which readelf does not print.
 //
-// AppendText keeps known quirks of readelf: version 1 never shows a fixed place, and
+// appendText keeps known quirks of readelf: version 1 never shows a fixed place, and
 // flexible FDEs do not show that of FP; sizes are signed; the sign of a negative CFA
 // offset follows a plus; a wide CFA touches the next column; and a value at an offset
 // from the CFA is without the parentheses that mark a memory access.
-func (c *Chunk) AppendText(b []byte, section string) []byte {
+func (c *Chunk) appendText(b []byte, section string) []byte {
 	// The header.
 	b = append(b, "Contents of the SFrame section "...)
 	b = append(b, section...)
@@ -121,7 +121,7 @@ func (f *FDE) appendRules(b []byte, e *FRE) []byte {
 	b = pad(f.appendSaved(b, fp, "u"), at+10)
 	at = len(b)
 	b = f.appendRA(b, e, ra)
-	if e.Mangled() {
+	if e.mangled() {
 		b = append(b, "[s]"...)
 	} else {
 		b = append(b, "   "...)
@@ -135,7 +135,7 @@ func (f *FDE) shadowsFP(e *FRE) bool {
 		return false
 	}
 	_, fpAt, _ := e.pairs()
-	return f.chunk.Version == 1 || f.Flex && (fpAt == 0 || e.Control(fpAt) == 0)
+	return f.chunk.Version == 1 || f.Flex && (fpAt == 0 || e.control(fpAt) == 0)
 }
 
 func pad(b []byte, end int) []byte {
