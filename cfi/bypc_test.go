@@ -58,7 +58,7 @@ func TestByPCRefused(t *testing.T) {
 	long := fmt.Sprintf("def_cfa_expression %x", slices.Concat([]byte{pc, 0, lit(15), exAnd, lit(1), exXor, rsp, 8, exPlus}, slices.Repeat([]byte{exNop}, maxByPCExpr)))
 	for name, insns := range map[string]string{"absolute": absolute, "long": long} {
 		got, stats := rowsText(&x86_64, elf.EM_X86_64, 16, usualCIE, insns)
-		if len(got) != 0 || name == "absolute" && stats[CFAInexpressible] != 1 {
+		if len(got) != 0 || name == "absolute" && stats[cfaInexpressible] != 1 {
 			t.Errorf("%s: %q, %v", name, got, stats)
 		}
 	}
@@ -70,7 +70,7 @@ func TestByPCRefused(t *testing.T) {
 			text.Add(row)
 		}
 	}
-	if text.Len() != 0 || text.ByPC != 0 || text.Stats != (Stats{CFAInexpressible: 1}) || len(text.buf) != 0 {
+	if text.Len() != 0 || text.ByPC != 0 || text.Stats != (Stats{cfaInexpressible: 1}) || len(text.buf) != 0 {
 		t.Errorf("%d records, %d left, %v", text.Len(), text.ByPC, text.Stats)
 	}
 }

@@ -9,18 +9,18 @@ type Reason uint8
 // cannot be expressed is written as undefined.
 const (
 	expressed Reason = iota
-	// NoCFA: the row has no rule for the CFA.
-	NoCFA
-	// CFAInexpressible: the CFA's expression has no postfix, or its register no name.
-	CFAInexpressible
-	// NoReturnAddress: the row has no rule for the return address, and the machine has no
+	// noCFA: the row has no rule for the CFA.
+	noCFA
+	// cfaInexpressible: the CFA's expression has no postfix, or its register no name.
+	cfaInexpressible
+	// noReturnAddress: the row has no rule for the return address, and the machine has no
 	// link register.
-	NoReturnAddress
-	// ReturnAddressInexpressible: the rule's expression has no postfix, or its register
+	noReturnAddress
+	// returnAddressInexpressible: the rule's expression has no postfix, or its register
 	// no name.
-	ReturnAddressInexpressible
-	// RegisterInexpressible: the same for another register, which is written as `.undef`.
-	RegisterInexpressible
+	returnAddressInexpressible
+	// registerInexpressible: the same for another register, which is written as `.undef`.
+	registerInexpressible
 	// UnnamedRegister: the rule of a register without a name is left out.
 	UnnamedRegister
 
@@ -49,9 +49,9 @@ func (t *Text) cfa(row *Row) Reason {
 	t.buf = append(t.buf, ".cfa: "...)
 	switch {
 	case r.Kind == KindNone:
-		return NoCFA
+		return noCFA
 	case r.Kind != KindReg && r.Kind != KindMemReg && r.Kind != KindExpr, !t.value(row, r, true):
-		return CFAInexpressible
+		return cfaInexpressible
 	}
 
 	t.buf = append(t.buf, ' ')
@@ -68,12 +68,12 @@ func (t *Text) returnAddress(row *Row, r Rule) Reason {
 		t.buf = strconv.AppendInt(t.buf, t.arch.End, 10)
 	case r.Kind != KindNone && r.Kind != KindSame:
 		if !t.value(row, r, false) {
-			return ReturnAddressInexpressible
+			return returnAddressInexpressible
 		}
 	case !t.arch.LinkRegister:
-		return NoReturnAddress
+		return noReturnAddress
 	case !t.name(t.ra):
-		return ReturnAddressInexpressible
+		return returnAddressInexpressible
 	}
 
 	t.buf = append(t.buf, ' ')
@@ -99,7 +99,7 @@ func (t *Text) register(row *Row, r *RegRule) {
 	case rule.Kind == KindUndefined:
 		t.buf = append(t.buf, ".undef"...)
 	case !t.value(row, rule, false):
-		t.Stats[RegisterInexpressible]++
+		t.Stats[registerInexpressible]++
 		t.buf = append(t.buf[:from], ".undef"...)
 	}
 

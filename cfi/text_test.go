@@ -116,11 +116,11 @@ func TestTextGaps(t *testing.T) {
 		name, gap string
 		why       Reason
 	}{
-		{"CFA", "def_cfa_expression ff", CFAInexpressible},
-		{"CFA in an unnamed register", "def_cfa 56 8", CFAInexpressible},
-		{"return address", "expression 16 ff", ReturnAddressInexpressible},
-		{"return address in an unnamed register", "register 16 56", ReturnAddressInexpressible},
-		{"no return address", "same_value 16", NoReturnAddress},
+		{"CFA", "def_cfa_expression ff", cfaInexpressible},
+		{"CFA in an unnamed register", "def_cfa 56 8", cfaInexpressible},
+		{"return address", "expression 16 ff", returnAddressInexpressible},
+		{"return address in an unnamed register", "register 16 56", returnAddressInexpressible},
+		{"no return address", "same_value 16", noReturnAddress},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, stats := rowsText(&x86_64, elf.EM_X86_64, 16, usualCIE, "advance_loc 4; offset 3 2; advance_loc 4;"+
@@ -134,7 +134,7 @@ func TestTextGaps(t *testing.T) {
 	}
 	got, stats := rowsText(&x86_64, elf.EM_X86_64, 16, "offset 16 1", "advance_loc 4; def_cfa 7 8")
 	wantLines(t, got, "INIT 1004 fc .cfa: $rsp 8 + .ra: .cfa -8 + ^")
-	if stats[NoCFA] != 1 {
+	if stats[noCFA] != 1 {
 		t.Errorf("stats %v", stats)
 	}
 }
@@ -142,7 +142,7 @@ func TestTextGaps(t *testing.T) {
 // The return address's column has no name: nothing can be expressed.
 func TestTextUnnamedReturnAddress(t *testing.T) {
 	got, stats := rowsText(&arm, elf.EM_ARM, 30, "def_cfa 13 0", "")
-	if wantLines(t, got); stats[ReturnAddressInexpressible] != 1 {
+	if wantLines(t, got); stats[returnAddressInexpressible] != 1 {
 		t.Errorf("stats %v", stats)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/image"
@@ -149,7 +150,7 @@ func TestChecksumLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range rep.Checks {
-			if c.Name == report.CheckFuncs && c.State != report.NotVerified {
+			if c.Name == checks.Funcs && c.State != report.NotVerified {
 				t.Errorf("functions: %v, notes %q", c.State, c.Notes)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -22,12 +23,12 @@ func TestClang23(t *testing.T) {
 				sym = bytes.Replace(sym, []byte(" main\n"), []byte(" maim\n"), 1)
 			}
 			rep := mustCheck(t, img, sym, Options{})
-			for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
+			for _, check := range []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines, checks.CFI} {
 				k := rep.Check(check)
-				if check == report.CheckInlines && symName != "plain.sym" {
+				if check == checks.Inlines && symName != "plain.sym" {
 					continue // m.c has no inlined call that clang describes
 				}
-				if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && check == report.CheckNames) {
+				if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && check == checks.Names) {
 					t.Errorf("%s, %v: %s: %+v", name, wrong, check, k)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -22,7 +23,7 @@ func TestDefects(t *testing.T) {
 		{
 			// DWARF 4: right, but for the PLT and the end of the stack.
 			"g4", "g4.breakpad.sym",
-			map[string]uint64{report.CheckCFI: 2},
+			map[string]uint64{checks.CFI: 2},
 			[]string{
 				"[0x1270, 0x1292): the table says that the return address is undefined",
 				"[0x1030, 0x10c0): the table says CFA = a DWARF expression",
@@ -31,13 +32,13 @@ func TestDefects(t *testing.T) {
 		{
 			// DWARF 5: functions with range lists are missing.
 			"g5", "g5.breakpad.sym",
-			map[string]uint64{report.CheckFuncs: 4, report.CheckCFI: 2},
+			map[string]uint64{checks.Funcs: 4, checks.CFI: 2},
 			[]string{"no FUNC at 0x1400: cold(int)", "2 functions of 10 have no FUNC: 206 bytes, 33.0 %"},
 		},
 		{
 			// A realigned stack: expressions are left out, old rules stay.
 			"drap", "drap.breakpad.sym",
-			map[string]uint64{report.CheckCFI: 7},
+			map[string]uint64{checks.CFI: 7},
 			[]string{
 				"[0x11a1, 0x11a5): the table says $rbp = the word at a DWARF expression",
 				"[0x11a5, 0x11ad): the table says CFA = a DWARF expression",
@@ -45,25 +46,25 @@ func TestDefects(t *testing.T) {
 		},
 		{
 			"nest", "nest.breakpad.sym",
-			map[string]uint64{report.CheckFuncs: 2, report.CheckCFI: 2},
+			map[string]uint64{checks.Funcs: 2, checks.CFI: 2},
 			[]string{"no FUNC at 0x1150: outer::inner2, 44 bytes", "no FUNC at 0x1180: outer::inner, 43 bytes"},
 		},
 		{
 			// An uninitialised offset in every INIT, a return address in terms of
 			// itself, and the name of the 32-bit machine.
 			"rv64", "rv64.breakpad.sym",
-			map[string]uint64{report.CheckModule: 1, report.CheckRules: 3, report.CheckCFI: 25},
+			map[string]uint64{checks.Module: 1, checks.Rules: 3, checks.CFI: 25},
 			[]string{"the architecture is riscv64", `rule ".ra": unknown register or token`, "the table says CFA = sp+0"},
 		},
 		{
 			// Lines of main lost after a discarded sequence.
 			"tomb", "tomb.mozilla-inlines.sym",
-			map[string]uint64{report.CheckRules: 1, report.CheckLines: 19},
+			map[string]uint64{checks.Rules: 1, checks.Lines: 19},
 			[]string{"no line record for [0x1040, 0x1041): the line table says /src/tomb/b.cc:16"},
 		},
 		{
 			"tomb", "tomb.breakpad.sym",
-			map[string]uint64{report.CheckCFI: 1},
+			map[string]uint64{checks.CFI: 1},
 			[]string{"[0x10a0, 0x10c2): the table says that the return address is undefined"},
 		},
 	} {
@@ -94,7 +95,7 @@ func TestOwn(t *testing.T) {
 			if rep.Total() > 0 {
 				t.Error(text(t, rep))
 			}
-			for _, check := range []string{report.CheckModule, report.CheckFuncs, report.CheckNames, report.CheckCode, report.CheckLines, report.CheckInlines, report.CheckPublics, report.CheckCFI} {
+			for _, check := range []string{checks.Module, checks.Funcs, checks.Names, checks.Code, checks.Lines, checks.Inlines, checks.Publics, checks.CFI} {
 				if k := rep.Check(check); k == nil || k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 {
 					t.Errorf("%s: %+v", check, k)
 				}
@@ -124,7 +125,7 @@ func TestJobs(t *testing.T) {
 func TestOtherProgram(t *testing.T) {
 	img := openTest(t, filepath.Join("testdata", "defects", "nest.elf"), "nest")
 	rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "defects", "drap.breakpad.sym")), Options{})
-	for _, check := range []string{report.CheckModule, report.CheckFuncs, report.CheckPublics, report.CheckCFI} {
+	for _, check := range []string{checks.Module, checks.Funcs, checks.Publics, checks.CFI} {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("nothing wrong with %s:\n%s", check, text(t, rep))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -17,9 +18,9 @@ func TestDWARF6(t *testing.T) {
 			sym = bytes.Replace(sym, []byte(" 0 n::A::out(int)"), []byte(" 0 n::A::out(long)"), 1)
 		}
 		rep := mustCheck(t, img, sym, Options{})
-		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
+		for _, name := range []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines, checks.CFI} {
 			k := rep.Check(name)
-			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == report.CheckNames) {
+			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || (k.Findings > 0) != (wrong && name == checks.Names) {
 				t.Errorf("%v: %s: %+v", wrong, name, k)
 			}
 		}

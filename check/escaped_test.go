@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
-	"symkit/check/report"
 )
 
 // TestEscapedNames checks that control characters and bytes that are not UTF-8, in paths, names of
@@ -39,7 +39,7 @@ func TestEscapedNames(t *testing.T) {
 			t.Errorf("%q: another path was not found", test.path)
 		}
 		bad := strings.Replace(good, " 0 "+test.escapedFunction+"\n", ` 0 \x02`+"\n", 1)
-		if rep := mustCheck(t, img, []byte(bad), Options{}); counts(rep)[report.CheckNames] == 0 {
+		if rep := mustCheck(t, img, []byte(bad), Options{}); counts(rep)[checks.Names] == 0 {
 			t.Errorf("%q: another name was not found", test.function)
 		}
 	}

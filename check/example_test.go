@@ -26,7 +26,7 @@ FUNC 1050 1e 0 main
 	defer program.Close()
 
 	found, err := check.File(context.Background(), program.Image, []byte(sym), check.Options{
-		Names: []string{"hello"}, Options: report.Options{Only: []string{report.CheckLines}},
+		Names: []string{"hello"}, Options: report.Options{Only: []string{"lines"}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/compare"
 	"symkit/check/internal/linter"
@@ -55,10 +56,10 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 
 	rep := found.Report(in.Sym.Text)
 	rep.Coverage = in.Sym.Coverage(in.RelativeCode())
-	if rep.Check(report.CheckModule) != nil {
+	if rep.Check(checks.Module) != nil {
 		rep.OtherModule = other
 	}
-	if rep.Check(report.CheckFuncs) != nil {
+	if rep.Check(checks.Funcs) != nil {
 		rep.NoDebugInfo = units.NoDebugInfo
 	}
 	if opt.Map {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -41,37 +42,37 @@ func TestForms(t *testing.T) {
 		{elf: "cxx-x86_64-gcc12-O2-dw5.o"},
 		{
 			elf: "cxx-x86_64-gcc12-O2-dw5-dwz.elf", sym: twinOf,
-			notes:  map[string][]string{report.CheckNames: {dwzNotFound}, report.CheckInlines: {dwzNotFound}},
-			states: map[string]report.State{report.CheckInlines: report.NotVerified},
+			notes:  map[string][]string{checks.Names: {dwzNotFound}, checks.Inlines: {dwzNotFound}},
+			states: map[string]report.State{checks.Inlines: report.NotVerified},
 		},
 		{
 			// The lines are in the program itself.
 			elf: "cxx-x86_64-gcc12-O2-dw5-split.elf", sym: twinOf,
 			notes: map[string][]string{
-				report.CheckFuncs: {split}, report.CheckNames: {"of functions that are not read"}, report.CheckInlines: {unread, symbol, split},
+				checks.Funcs: {split}, checks.Names: {"of functions that are not read"}, checks.Inlines: {unread, symbol, split},
 			},
-			states: map[string]report.State{report.CheckInlines: report.NotVerified},
+			states: map[string]report.State{checks.Inlines: report.NotVerified},
 		},
 		{
 			elf: "cxx-x86_64-gcc12-O2-dw5-mini.elf", sym: twinOf,
 			notes: map[string][]string{
-				report.CheckFuncs: {"no debug information"}, report.CheckNames: {"no debug information"},
-				report.CheckLines: {"no debug information"}, report.CheckInlines: {"no debug information"},
+				checks.Funcs: {"no debug information"}, checks.Names: {"no debug information"},
+				checks.Lines: {"no debug information"}, checks.Inlines: {"no debug information"},
 			},
-			states: map[string]report.State{report.CheckFuncs: report.NotInELF, report.CheckNames: report.NotInELF, report.CheckLines: report.NotInELF, report.CheckInlines: report.NotInELF},
+			states: map[string]report.State{checks.Funcs: report.NotInELF, checks.Names: report.NotInELF, checks.Lines: report.NotInELF, checks.Inlines: report.NotInELF},
 		},
 	} {
 		t.Run(test.elf, func(t *testing.T) {
-			checks := []string{report.CheckFuncs, report.CheckNames, report.CheckCode, report.CheckLines, report.CheckInlines, report.CheckPublics, report.CheckCFI}
+			names := []string{checks.Funcs, checks.Names, checks.Code, checks.Lines, checks.Inlines, checks.Publics, checks.CFI}
 			if strings.HasSuffix(test.elf, ".o") { // it has no symbols outside of functions
-				checks = slices.DeleteFunc(checks, func(s string) bool { return s == report.CheckPublics })
+				names = slices.DeleteFunc(names, func(s string) bool { return s == checks.Publics })
 			}
 			img := openTest(t, filepath.Join("..", "testdata", "elf", test.elf), test.elf)
 			sym := test.sym
 			if sym == "" {
 				sym = test.elf
 			}
-			rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Options: report.Options{Only: checks}})
+			rep := mustCheck(t, img, readTest(t, filepath.Join("testdata", "own", sym+".sym")), Options{Options: report.Options{Only: names}})
 			if rep.Total() > 0 {
 				t.Error(text(t, rep))
 			}
@@ -115,7 +116,7 @@ func TestSupplementary(t *testing.T) {
 	t.Cleanup(func() { img.Close() })
 	others := companion.Find(img, companion.Places{})
 	t.Cleanup(others.Close)
-	opt := Options{Options: report.Options{Only: []string{report.CheckNames, report.CheckInlines}}, Companions: others}
+	opt := Options{Options: report.Options{Only: []string{checks.Names, checks.Inlines}}, Companions: others}
 	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))
 	rep := mustCheck(t, img, sym, opt)
 	for _, k := range rep.Checks {
@@ -128,7 +129,7 @@ func TestSupplementary(t *testing.T) {
 		t.Fatal("the symbol file has changed")
 	}
 	rep = mustCheck(t, img, bytes.Replace(sym, []byte(origin), []byte("shop::quota("), 1), opt)
-	if rep.Check(report.CheckInlines).Findings == 0 {
+	if rep.Check(checks.Inlines).Findings == 0 {
 		t.Error(text(t, rep))
 	}
 }
@@ -148,7 +149,7 @@ func TestRelocLosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustCheck(t, &elfx.Image{Main: f}, readTest(t, filepath.Join("testdata", "own", name+".sym")), Options{})
-	k := rep.Check(report.CheckLines)
+	k := rep.Check(checks.Lines)
 	if k.Unverified != 1 || !strings.Contains(strings.Join(k.Notes, "\n"), "unknown relocation type") {
 		t.Errorf("%+v", k)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/test/mutant"
@@ -43,7 +44,7 @@ func TestGaps(t *testing.T) {
 			name: "a supplementary file that was not found", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym,
 			want: []string{"incomplete names", "incomplete inlines"},
 		},
-		{name: "only the wanted checks", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym, opt: Options{Options: report.Options{Only: []string{report.CheckNames}}}, want: []string{"incomplete names"}},
+		{name: "only the wanted checks", img: image("cxx-x86_64-gcc12-O2-dw5-dwz.elf"), sym: sym, opt: Options{Options: report.Options{Only: []string{checks.Names}}}, want: []string{"incomplete names"}},
 		{name: "no lines", img: image(twin), sym: without(`[0-9a-f]+ [0-9a-f]+ [0-9]+ [0-9]+$`), want: []string{"loss lines"}, unallowed: 1},
 		{name: "no lines, allowed", img: image(twin), sym: without(`[0-9a-f]+ [0-9a-f]+ [0-9]+ [0-9]+$`), opt: Options{Options: report.Options{Allow: report.Gaps()}}, want: []string{"loss lines"}},
 		{name: "no inlined calls, as dump_syms writes without --inlines", img: image(twin), sym: without(`INLINE`)},
@@ -79,16 +80,16 @@ func TestGapReasons(t *testing.T) {
 	for _, test := range []struct {
 		file, check, why, headline string
 	}{
-		{"cxx-x86_64-gcc12-O2-dw5-split.elf", report.CheckFuncs, "units whose split DWARF file (.dwo, .dwp) was not found",
+		{"cxx-x86_64-gcc12-O2-dw5-split.elf", checks.Funcs, "units whose split DWARF file (.dwo, .dwp) was not found",
 			`>16.7 % of the functions are not verified (units whose split DWARF file (.dwo, .dwp) was not found)</h1>`},
-		{"cxx-x86_64-gcc12-O2-dw5-dwz.elf", report.CheckNames, dwzNotFound, ">What was verified of the symbol file is right</h1>"},
-		{"", report.CheckLines, "line programs that overlap with many others", ">The symbol file lacks "},
+		{"cxx-x86_64-gcc12-O2-dw5-dwz.elf", checks.Names, dwzNotFound, ">What was verified of the symbol file is right</h1>"},
+		{"", checks.Lines, "line programs that overlap with many others", ">The symbol file lacks "},
 	} {
 		img, text := overlapping(t), oneByteLines()
 		if test.file != "" {
 			img, text = openTest(t, filepath.Join("..", "testdata", "elf", test.file), test.file), sym
 		}
-		rep := mustCheck(t, img, text, Options{Options: report.Options{Only: []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines}}})
+		rep := mustCheck(t, img, text, Options{Options: report.Options{Only: []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines}}})
 		why := ""
 		for _, g := range rep.Gaps {
 			if g.Check == test.check && g.Kind != report.GapLoss {

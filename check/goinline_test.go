@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
@@ -51,8 +52,8 @@ func TestGoInlines(t *testing.T) {
 						t.Fatalf("%s: nothing changed", test.what)
 					}
 				}
-				rep := mustCheck(t, img, changed, Options{Options: report.Options{Limit: 5000, Only: []string{report.CheckInlines}}})
-				k := rep.Check(report.CheckInlines)
+				rep := mustCheck(t, img, changed, Options{Options: report.Options{Limit: 5000, Only: []string{checks.Inlines}}})
+				k := rep.Check(checks.Inlines)
 				if k.State != report.Checked || k.Compared < 50 || k.Unverified > 0 || (k.Findings > 0) != (test.want != "") {
 					t.Errorf("%s: %+v", test.what, k)
 				}
@@ -80,7 +81,7 @@ func TestGoInlinesUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustCheck(t, &elfx.Image{Main: f}, readTest(t, "../testdata/go/go1.27.1.sym"), Options{})
-	if k := rep.Check(report.CheckInlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != gotable.NoteGoBase {
+	if k := rep.Check(checks.Inlines); k.Findings > 0 || k.Unverified == 0 || len(k.Notes) != 1 || k.Notes[0] != gotable.NoteGoBase {
 		t.Errorf("%+v", k)
 	}
 }

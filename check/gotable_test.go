@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/report"
 	"symkit/elfx"
@@ -53,16 +54,16 @@ func TestGoTable(t *testing.T) {
 		want     string
 	}{
 		{},
-		{"7a7e5 c 24 0", "7a7e5 c 25 0", report.CheckLines, "[0x7a7e5, 0x7a7f1): the line table says"},
-		{"7a7e5 c 24 0\n", "", report.CheckLines, "no line record for [0x7a7e5, 0x7a7f1)"},
-		{"hello.go\n", "other.go\n", report.CheckLines, "hello.go:19"},
-		{"main.apply", "main.supply", report.CheckNames, "the function is main.apply"},
-		{"FUNC 7a780 bf 0", "FUNC 7a780 b0 0", report.CheckFuncs, "0xb0 bytes: it has 0xc0 in the .gopclntab"},
-		{"FUNC 7a740", "FUNC 7a741", report.CheckFuncs, "no function of the .gopclntab begins at 0x7a741"},
+		{"7a7e5 c 24 0", "7a7e5 c 25 0", checks.Lines, "[0x7a7e5, 0x7a7f1): the line table says"},
+		{"7a7e5 c 24 0\n", "", checks.Lines, "no line record for [0x7a7e5, 0x7a7f1)"},
+		{"hello.go\n", "other.go\n", checks.Lines, "hello.go:19"},
+		{"main.apply", "main.supply", checks.Names, "the function is main.apply"},
+		{"FUNC 7a780 bf 0", "FUNC 7a780 b0 0", checks.Funcs, "0xb0 bytes: it has 0xc0 in the .gopclntab"},
+		{"FUNC 7a740", "FUNC 7a741", checks.Funcs, "no function of the .gopclntab begins at 0x7a741"},
 	} {
 		sym := strings.Replace(goSym, test.old, test.new, 1)
 		rep := mustCheck(t, img, []byte(sym), Options{Options: report.Options{Limit: 5000}})
-		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+		for _, name := range []string{checks.Funcs, checks.Names, checks.Lines} {
 			k := rep.Check(name)
 			if k.State != report.Checked || k.Compared == 0 || name != test.check && k.Wrong > 0 {
 				t.Errorf("%q: %+v", test.new, k)
@@ -106,7 +107,7 @@ func TestGoTableText(t *testing.T) {
 			t.Fatal(err)
 		}
 		rep := mustCheck(t, &elfx.Image{Main: f}, []byte(goSym), Options{})
-		for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+		for _, name := range []string{checks.Funcs, checks.Names, checks.Lines} {
 			k := rep.Check(name)
 			if k.State != test.want || k.Wrong > 0 {
 				t.Errorf("%s: %+v", test.name, k)
@@ -183,7 +184,7 @@ func TestHeaderText(t *testing.T) {
 		t.Fatal(err)
 	}
 	rep := mustCheck(t, &elfx.Image{Main: f}, []byte(goSym), Options{Options: report.Options{Limit: 5000}})
-	for _, name := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines} {
+	for _, name := range []string{checks.Funcs, checks.Names, checks.Lines} {
 		if k := rep.Check(name); k.State != report.Checked || k.Compared == 0 || k.Wrong > 0 {
 			t.Errorf("%+v", k)
 		}

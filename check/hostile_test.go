@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/checks"
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
@@ -64,7 +65,7 @@ func TestNotVerified(t *testing.T) {
 	} {
 		img := openTest(t, filepath.Join("..", "testdata", "elf", name), name)
 		rep := mustCheck(t, img, []byte(sym), Options{})
-		k := rep.Check(report.CheckFuncs)
+		k := rep.Check(checks.Funcs)
 		if k.State != want || k.Unverified == 0 || k.Findings > 0 {
 			t.Errorf("%s: %+v", name, k)
 		}
@@ -91,7 +92,7 @@ func TestOverlappingCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range []string{report.CheckOverlaps, report.CheckInlines} {
+	for _, check := range []string{checks.Overlaps, checks.Inlines} {
 		if rep.Check(check).Findings == 0 {
 			t.Errorf("%+v", rep.Check(check))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/test/mutant"
@@ -43,7 +44,7 @@ func TestCompressedTables(t *testing.T) {
 		if n := after.TotalAlloc - before.TotalAlloc; n > most {
 			t.Errorf("%s: %d bytes allocated", bomb.Name, n)
 		}
-		if k := checkNamed(rep, report.CheckModule); name != ".note.gnu.build-id" && (k.Compared != 5 || k.Wrong > 0 || k.Missing > 0 || k.Unverified > 0) {
+		if k := checkNamed(rep, checks.Module); name != ".note.gnu.build-id" && (k.Compared != 5 || k.Wrong > 0 || k.Missing > 0 || k.Unverified > 0) {
 			t.Errorf("%s: %+v", bomb.Name, rep.Findings)
 		}
 	}

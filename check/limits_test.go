@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/limits"
 )
@@ -21,9 +22,9 @@ func TestOverLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			functions, rules := rep.Check(report.CheckFuncs), rep.Check(report.CheckCFI)
+			functions, rules := rep.Check(checks.Funcs), rep.Check(checks.CFI)
 			if limit == limits.Files {
-				functions = rep.Check(report.CheckLines)
+				functions = rep.Check(checks.Lines)
 			}
 			if functions.Unverified == 0 || !strings.Contains(strings.Join(functions.Notes, " "), word) {
 				t.Errorf("%s: %+v", word, functions)

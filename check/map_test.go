@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"symkit/check"
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -68,7 +69,7 @@ STACK CFI INIT 1050 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^
 	}
 
 	// The finding's instruction is marked, with the source line of the symbol file.
-	k := slices.IndexFunc(rep.Findings, func(f report.Finding) bool { return f.Check == report.CheckLines && f.Addr == 0x105b })
+	k := slices.IndexFunc(rep.Findings, func(f report.Finding) bool { return f.Check == checks.Lines && f.Addr == 0x105b })
 	if k < 0 {
 		t.Fatalf("findings %+v", rep.Findings)
 	}

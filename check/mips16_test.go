@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -14,7 +15,7 @@ func TestMIPS16(t *testing.T) {
 		const dir = "../testdata/mips16/"
 		img, sym := openTest(t, dir+name+".xz", name), readTest(t, dir+name+".sym")
 		rep := mustCheck(t, img, sym, Options{})
-		for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines, report.CheckCFI} {
+		for _, check := range []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines, checks.CFI} {
 			k := rep.Check(check)
 			if k.State != report.Checked || k.Compared == 0 || k.Unverified > 0 || k.Findings > 0 {
 				t.Errorf("%s: %s: %+v", name, check, k)
@@ -24,14 +25,14 @@ func TestMIPS16(t *testing.T) {
 
 	img := openTest(t, "../testdata/mips16/stripped.so.xz", "stripped.so")
 	rep := mustCheck(t, img, readTest(t, "../testdata/mips16/stripped.so.sym"), Options{})
-	if k := rep.Check(report.CheckPublics); k.Compared == 0 || k.Findings > 0 {
+	if k := rep.Check(checks.Publics); k.Compared == 0 || k.Findings > 0 {
 		t.Errorf("stripped.so: %+v", k)
 	}
 
 	img = openTest(t, "../testdata/mips16/mips16.elf.xz", "mips16.elf")
 	sym := readTest(t, "../testdata/mips16/mips16.elf.sym")
 	odd := bytes.Replace(sym, []byte("\n130 2 5 0\n132 2 3 0\n"), []byte("\n131 2 5 0\n133 1 3 0\n"), 1)
-	if rep := mustCheck(t, img, odd, Options{}); bytes.Equal(odd, sym) || rep.Check(report.CheckLines).Findings == 0 {
-		t.Errorf("odd lines: %+v", rep.Check(report.CheckLines))
+	if rep := mustCheck(t, img, odd, Options{}); bytes.Equal(odd, sym) || rep.Check(checks.Lines).Findings == 0 {
+		t.Errorf("odd lines: %+v", rep.Check(checks.Lines))
 	}
 }

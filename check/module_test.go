@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx/identity"
 )
@@ -29,7 +30,7 @@ func TestNoBuildID(t *testing.T) {
 		{text: module, id: "abcd"},
 		{text: "MODULE Linux x86_64 ABCE " + name + "\n", id: "abcd", findings: 1},
 	} {
-		rep := mustCheck(t, img, []byte(test.text), Options{Options: report.Options{Only: []string{report.CheckModule}}, ID: test.id})
+		rep := mustCheck(t, img, []byte(test.text), Options{Options: report.Options{Only: []string{checks.Module}}, ID: test.id})
 		if rep.Total() != test.findings {
 			t.Errorf("%q, --id=%s: %s", test.text, test.id, text(t, rep))
 		}
@@ -65,7 +66,7 @@ func TestNoBuildIDAtTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := mustCheck(t, img, []byte("MODULE Linux x86_64 "+identity.ModuleID(code, false)+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
+		rep := mustCheck(t, img, []byte("MODULE Linux x86_64 "+identity.ModuleID(code, false)+" prog\n"), Options{Options: report.Options{Only: []string{checks.Module}}})
 		if rep.Total() > 0 {
 			t.Errorf("%d bytes less: %s", cut, text(t, rep))
 		}
@@ -85,8 +86,8 @@ func TestCodeOutsideOfText(t *testing.T) {
 		id       string
 		findings uint64
 	}{{identity.ModuleID(code, false), 0}, {strings.Repeat("0", 33), 1}} {
-		rep := mustCheck(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Options: report.Options{Only: []string{report.CheckModule}}})
-		if k := rep.Check(report.CheckModule); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
+		rep := mustCheck(t, img, []byte("MODULE Linux x86_64 "+test.id+" prog\n"), Options{Options: report.Options{Only: []string{checks.Module}}})
+		if k := rep.Check(checks.Module); k.Unverified > 0 || uint64(rep.Total()) != test.findings {
 			t.Errorf("%s: %s", test.id, text(t, rep))
 		}
 	}

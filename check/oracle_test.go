@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -148,7 +149,7 @@ type knownGap struct {
 // knownGaps are all gaps beyond 1 % of a check's units, with their size: names of constrained templates,
 // of packs in packs and of dependent scopes, which no second reader reads rightly (docs/names.md).
 var knownGaps = []knownGap{
-	{"libstdc++.so.", report.GapIncomplete, report.CheckInlines, 2}, {"libnode.so.", report.GapIncomplete, report.CheckPublics, 2},
+	{"libstdc++.so.", report.GapIncomplete, checks.Inlines, 2}, {"libnode.so.", report.GapIncomplete, checks.Publics, 2},
 }
 
 // wantKnownGaps reports gaps that are not in knownGaps: a report without findings may still have
@@ -234,7 +235,7 @@ func TestOracleOwnObjects(t *testing.T) {
 				object := filepath.Join(t.TempDir(), "cxx.o")
 				run(t, "../testdata/src", triplet+"-g++", "-O2", "-g", flag, "-c", "-o", object, "cxx.cc")
 				rep := silent(t, object, "", "--id="+objectID)
-				verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckCode, report.CheckLines, report.CheckInlines, report.CheckCFI)
+				verified(t, rep, checks.Funcs, checks.Names, checks.Code, checks.Lines, checks.Inlines, checks.CFI)
 			})
 		}
 	}
@@ -253,9 +254,9 @@ func TestOracleOwnStripped(t *testing.T) {
 		return path
 	}
 	rep := silent(t, strip("cxx-thumb-gcc12-O2-dw5.elf", "--remove-section=.debug_frame"), "")
-	verified(t, rep, report.CheckFuncs, report.CheckLines, report.CheckInlines, report.CheckPublics, report.CheckCFI)
+	verified(t, rep, checks.Funcs, checks.Lines, checks.Inlines, checks.Publics, checks.CFI)
 	rep = silent(t, strip("go-x86_64-gc.elf", "--strip-all"), "")
-	verified(t, rep, report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
+	verified(t, rep, checks.Funcs, checks.Names, checks.Lines, checks.Inlines)
 }
 
 // TestOracleOwnTypeUnit checks a function whose class is declared in a type unit, and whose linkage
@@ -275,7 +276,7 @@ int use(ns::S *s) { return s->called(3); }
 					t.Fatal(err)
 				}
 				run(t, dir, cc, "-g", dwarf, "-O2", "-fdebug-types-section", "-shared", "-fPIC", "-o", "a.so", "a.cc")
-				verified(t, silent(t, filepath.Join(dir, "a.so"), ""), report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
+				verified(t, silent(t, filepath.Join(dir, "a.so"), ""), checks.Funcs, checks.Names, checks.Lines, checks.Inlines)
 			})
 		}
 	}
@@ -293,7 +294,7 @@ func TestOracleOwnMappedLTO(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, build, "gcc", "-g", "-gdwarf-5", "-O2", "-flto", "-ffat-lto-objects", "-ffile-prefix-map="+dir+"=.", "-c", "../a.c")
-	verified(t, silent(t, filepath.Join(build, "a.o"), "", "--id="+objectID), report.CheckFuncs, report.CheckLines)
+	verified(t, silent(t, filepath.Join(build, "a.o"), "", "--id="+objectID), checks.Funcs, checks.Lines)
 }
 
 // TestOracleOwnGoExternal checks programs in which C's linker puts C's code before Go's in .text,
@@ -305,7 +306,7 @@ func TestOracleOwnGoExternal(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "hello")
 				run(t, "../testdata/src/go", "env", "GOOS=linux", "GOARCH="+test.arch, "CGO_ENABLED=1", "CC="+test.cc,
 					"go", "build", "-buildvcs=false", "-pgo=off", "-buildmode="+mode, "-ldflags=-linkmode=external -s -w", "-o", path, ".")
-				verified(t, silent(t, path, ""), report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines)
+				verified(t, silent(t, path, ""), checks.Funcs, checks.Names, checks.Lines, checks.Inlines)
 			})
 		}
 	}
@@ -320,7 +321,7 @@ func TestOracleOwnLibraries(t *testing.T) {
 	}
 	for _, path := range files {
 		t.Run(path, func(t *testing.T) {
-			verified(t, silent(t, path, ""), report.CheckModule, report.CheckPublics, report.CheckCFI)
+			verified(t, silent(t, path, ""), checks.Module, checks.Publics, checks.CFI)
 		})
 	}
 }
@@ -338,22 +339,22 @@ func TestOracleBreakpadLibc(t *testing.T) {
 	main, debug := libc(t)
 	rep := mustCheck(t, openImage(t, main, debug), testfile.Expected(t, "libc.so.6.breakpad.sym"), Options{})
 	out := text(t, rep)
-	if k := rep.Check(report.CheckFuncs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
+	if k := rep.Check(checks.Funcs); k.Missing != 805 || k.Wrong != 0 || !strings.Contains(out, "23.3 % of all functions'") {
 		t.Errorf("%+v", k)
 	}
-	if n := rep.Check(report.CheckCFI).Findings; n != 4 || rep.Total() != rep.Check(report.CheckFuncs).Findings+4+1+8 {
+	if n := rep.Check(checks.CFI).Findings; n != 4 || rep.Total() != rep.Check(checks.Funcs).Findings+4+1+8 {
 		t.Errorf("%d findings about CFI\n%s", n, out)
 	}
-	if n := rep.Check(report.CheckLines).Findings; n != 8 { // labels of assembler code without a FUNC
+	if n := rep.Check(checks.Lines).Findings; n != 8 { // labels of assembler code without a FUNC
 		t.Errorf("%d findings about lines\n%s", n, out)
 	}
 	python := openImage(t, corpusFile(t, "python3.11-dbg/usr/bin/python3.11d"), "")
 	rep = mustCheck(t, python, testfile.Expected(t, "python3.11d.breakpad.sym"), Options{})
-	if rep.Total() != 2 || rep.Check(report.CheckCFI).Findings != 2 {
+	if rep.Total() != 2 || rep.Check(checks.CFI).Findings != 2 {
 		t.Error(text(t, rep))
 	}
 	rep = mustCheck(t, python, testfile.Expected(t, "python3.11d.mozilla-inlines.sym"), Options{Options: report.Options{Limit: 200}})
-	if out := text(t, rep); rep.Check(report.CheckInlines).Findings+rep.Check(report.CheckLines).Findings > 0 || rep.Check(report.CheckCFI).Findings < 80 ||
+	if out := text(t, rep); rep.Check(checks.Inlines).Findings+rep.Check(checks.Lines).Findings > 0 || rep.Check(checks.CFI).Findings < 80 ||
 		!strings.Contains(out, "the table has no rule for $rbx: it is unchanged") {
 		t.Error(out)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 )
@@ -36,7 +37,7 @@ func TestPublicSizes(t *testing.T) {
 		{line, "", ""},
 	} {
 		sym := bytes.Replace(golden, []byte(test.old), []byte(test.with), 1)
-		got := text(t, mustCheck(t, &elfx.Image{Main: f}, sym, Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}}))
+		got := text(t, mustCheck(t, &elfx.Image{Main: f}, sym, Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}}))
 		if found := strings.Contains(got, "PUBLIC_SIZES") || strings.Contains(got, " sizes for ") || strings.Contains(got, "no PUBLIC is at"); found != (test.want != "") || !strings.Contains(got, test.want) {
 			t.Errorf("%q: want %q, got:\n%s", test.with, test.want, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 )
@@ -20,7 +21,7 @@ func TestInnerLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	sym := "MODULE Linux x86_64 0 asm\nINFO GENERATOR symkit dump_syms 1\n"
-	rep := mustCheck(t, &elfx.Image{Main: f}, []byte(sym), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+	rep := mustCheck(t, &elfx.Image{Main: f}, []byte(sym), Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}})
 	got := text(t, rep)
 	for label, want := range map[string]bool{"no_type": true, "framed": true, "framed_zero": false} {
 		if has := strings.Contains(got, ": "+label+" ["); has != want {

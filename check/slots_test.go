@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/test/mutant"
@@ -58,7 +59,7 @@ func TestSlotPublics(t *testing.T) {
 			addr, name, _ := strings.Cut(p, " ")
 			sym.WriteString(fmt.Sprintf("PUBLIC %s 0 %s\n", addr, name))
 		}
-		rep := mustCheck(t, img, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+		rep := mustCheck(t, img, []byte(sym.String()), Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}})
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.What)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -20,41 +21,41 @@ func TestSound(t *testing.T) {
 		check    string
 	}{
 		// DWARF 5 with an absolute name beside a directory: debug/dwarf joins the two.
-		{"abspath-clang14.o", "FILE 0 /s/x.c", "FILE 0 /b/s/x.c", report.CheckLines},
+		{"abspath-clang14.o", "FILE 0 /s/x.c", "FILE 0 /b/s/x.c", checks.Lines},
 		// The scopes of a function literal have linkage names of D, and so has a constructor,
 		// whose plain name is not the one that it is demangled to.
-		{"lambda-gdc12.o", "lambda.C.m().__lambda1", "lambda.C.n().__lambda1", report.CheckNames},
-		{"lambda-gdc12.o", "lambda.C.this(int).hash", "lambda.D.this(int).hash", report.CheckNames},
+		{"lambda-gdc12.o", "lambda.C.m().__lambda1", "lambda.C.n().__lambda1", checks.Names},
+		{"lambda-gdc12.o", "lambda.C.this(int).hash", "lambda.D.this(int).hash", checks.Names},
 		// Subprograms without linkage names, of instances of generic packages and of the
 		// binder's ada_main, have encoded ones as DW_AT_name.
-		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", report.CheckNames},
-		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", report.CheckNames},
-		{"inst-gnat12.o", `inst."*"`, `inst."+"`, report.CheckNames},
+		{"inst-gnat12.o", "inst.ints.twice.inner", "inst.twice.inner", checks.Names},
+		{"inst-gnat12.o", "ada_main'Elab_Body", "ada_main'Elab_Spec", checks.Names},
+		{"inst-gnat12.o", `inst."*"`, `inst."+"`, checks.Names},
 		// The flags state what the class does not.
-		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", report.CheckModule},
+		{"n32-mips64el-gcc12.elf", "Linux mips64 ", "Linux mips ", checks.Module},
 		// An absolute symbol, as BOLT's __hot_end, needs no PUBLIC unless it is a function.
-		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", report.CheckPublics},
+		{"abs-gas.elf", "PUBLIC 1008 0 stub\n", "", checks.Publics},
 		// Range lists with indices of addresses, in a unit without DW_AT_addr_base.
-		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", report.CheckInlines},
+		{"addrbase-dwarfutil19.elf", "INLINE 0 2 0 0 1074 18", "INLINE 0 2 0 0 1074 17", checks.Inlines},
 		// GCC 4.1 writes the calls in an inlined call as its siblings.
-		{"siblings-gas.o", "INLINE 2 30 0 2 c 4\n", "", report.CheckInlines},
-		{"siblings-gas.o", "INLINE 1 40 0 4 20 8\n", "INLINE 1 40 0 3 20 8\n", report.CheckInlines},
+		{"siblings-gas.o", "INLINE 2 30 0 2 c 4\n", "", checks.Inlines},
+		{"siblings-gas.o", "INLINE 1 40 0 4 20 8\n", "INLINE 1 40 0 3 20 8\n", checks.Inlines},
 		// Assemblers write lines, but no sizes: a function ends at the next symbol, where data
 		// begins, or with its lines.
-		{"unsized-nasm.o", "FUNC a 16 0 second\n", "FUNC a 15 0 second\n", report.CheckFuncs},
-		{"unsized-nasm.o", "FUNC 20 2 0 own\n", "FUNC 20 3 0 own\n", report.CheckFuncs},
-		{"unsized-nasm.o", "FUNC 3a 6 0 third\n3a 5 29 0\n3f 1 30 0\n", "PUBLIC 3a 0 third\n", report.CheckLines},
-		{"unsized-nasm.o", "FUNC 40 3 0 last\n40 2 33 0\n42 1 34 0\n", "", report.CheckLines},
-		{"unsized-yasm.o", "5 5 6 0\n", "5 5 7 0\n", report.CheckLines},
-		{"unsized-gas.o", "FUNC 1c 8 0 second\n", "FUNC 1c 10 0 second\n", report.CheckFuncs},
+		{"unsized-nasm.o", "FUNC a 16 0 second\n", "FUNC a 15 0 second\n", checks.Funcs},
+		{"unsized-nasm.o", "FUNC 20 2 0 own\n", "FUNC 20 3 0 own\n", checks.Funcs},
+		{"unsized-nasm.o", "FUNC 3a 6 0 third\n3a 5 29 0\n3f 1 30 0\n", "PUBLIC 3a 0 third\n", checks.Lines},
+		{"unsized-nasm.o", "FUNC 40 3 0 last\n40 2 33 0\n42 1 34 0\n", "", checks.Lines},
+		{"unsized-yasm.o", "5 5 6 0\n", "5 5 7 0\n", checks.Lines},
+		{"unsized-gas.o", "FUNC 1c 8 0 second\n", "FUNC 1c 10 0 second\n", checks.Funcs},
 		// Swift: an extension's module is not the function, and a type's DIE has a mangled name.
-		{"swift-swiftc62.o", " Int.cubed()\n", " Swift.Int.swift\n", report.CheckNames},
-		{"swift-swiftc62.o", " static Int.+++ infix(_:_:)\n", " static Int.--- infix(_:_:)\n", report.CheckNames},
-		{"swift-swiftc62.o", " Main.main\n", " main.$s5swift4MainVD.main\n", report.CheckNames},
+		{"swift-swiftc62.o", " Int.cubed()\n", " Swift.Int.swift\n", checks.Names},
+		{"swift-swiftc62.o", " static Int.+++ infix(_:_:)\n", " static Int.--- infix(_:_:)\n", checks.Names},
+		{"swift-swiftc62.o", " Main.main\n", " main.$s5swift4MainVD.main\n", checks.Names},
 		// -g1 leaves plain names, symbols know the rest; the library does not read constraints (half).
-		{"lines-clang23.o", " shop::Box::get(int) const\n", " shop::Bag::get(int) const\n", report.CheckNames},
-		{"lines-clang23.o", " int shop::half<int>(int)\n", " int shop::third<int>(int)\n", report.CheckNames},
-		{"lines-gcc16.o", " shop::(anonymous namespace)::hidden(int)\n", " shop::hidden(int)\n", report.CheckNames},
+		{"lines-clang23.o", " shop::Box::get(int) const\n", " shop::Bag::get(int) const\n", checks.Names},
+		{"lines-clang23.o", " int shop::half<int>(int)\n", " int shop::third<int>(int)\n", checks.Names},
+		{"lines-gcc16.o", " shop::(anonymous namespace)::hidden(int)\n", " shop::hidden(int)\n", checks.Names},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join("testdata", "sound", test.name)

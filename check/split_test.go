@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx/companion"
 )
@@ -36,7 +37,7 @@ func TestSplit(t *testing.T) {
 				if rep.Total() > 0 || len(rep.Gaps) > 0 {
 					t.Error(text(t, rep))
 				}
-				for _, check := range []string{report.CheckFuncs, report.CheckNames, report.CheckLines, report.CheckInlines} {
+				for _, check := range []string{checks.Funcs, checks.Names, checks.Lines, checks.Inlines} {
 					if k := rep.Check(check); k.State != report.Checked || k.Compared < 20 || k.Unverified > 0 {
 						t.Errorf("%+v", k)
 					}
@@ -44,10 +45,10 @@ func TestSplit(t *testing.T) {
 
 				// The line of a call, the inlined function, and the name of a function change.
 				for _, change := range []struct{ check, old, new string }{
-					{report.CheckInlines, `\nINLINE (\d+) \d+ `, "\nINLINE $1 999 "},
-					{report.CheckInlines, `\nINLINE_ORIGIN (\d+) .*price\(\) const`, "\nINLINE_ORIGIN $1 shop::Heavy::prize() const"},
-					{report.CheckNames, `\nFUNC (\S+ \S+) 0 \(anonymous namespace\)`, "\nFUNC $1 0 nowhere"},
-					{report.CheckNames, `\nFUNC (\S+ \S+) 0 .*::.*`, "\nFUNC $1 0 else"},
+					{checks.Inlines, `\nINLINE (\d+) \d+ `, "\nINLINE $1 999 "},
+					{checks.Inlines, `\nINLINE_ORIGIN (\d+) .*price\(\) const`, "\nINLINE_ORIGIN $1 shop::Heavy::prize() const"},
+					{checks.Names, `\nFUNC (\S+ \S+) 0 \(anonymous namespace\)`, "\nFUNC $1 0 nowhere"},
+					{checks.Names, `\nFUNC (\S+ \S+) 0 .*::.*`, "\nFUNC $1 0 else"},
 				} {
 					wrong := regexp.MustCompile(change.old).ReplaceAll(sym, []byte(change.new))
 					if bytes.Equal(wrong, sym) {

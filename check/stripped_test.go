@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 )
@@ -59,7 +60,7 @@ func TestStrippedPublics(t *testing.T) {
 	} {
 		sym := []byte("MODULE Linux x86_64 0 whole.so\nPUBLIC " + c.public + "\n")
 		for _, data := range [][]byte{whole, stripped} {
-			rep := mustCheck(t, openData(t, data, "whole.so"), sym, Options{Options: report.Options{Only: []string{report.CheckPublics}}})
+			rep := mustCheck(t, openData(t, data, "whole.so"), sym, Options{Options: report.Options{Only: []string{checks.Publics}}})
 			unlisted := c.unlisted
 			if &data[0] == &whole[0] {
 				unlisted = 0

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/limits"
@@ -26,7 +27,7 @@ func TestSymbolsLimited(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 
-		i := slices.IndexFunc(rep.Checks, func(k report.Check) bool { return k.Name == report.CheckPublics })
+		i := slices.IndexFunc(rep.Checks, func(k report.Check) bool { return k.Name == checks.Publics })
 		k := rep.Checks[i]
 		if k.State != report.NotVerified || k.Wrong+k.Missing != 0 || k.Unverified != 2 || !strings.Contains(strings.Join(k.Notes, "\n"), "symbol-records above the limit") {
 			t.Errorf("%s: %+v", name, k)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/test/mutant"
@@ -76,7 +77,7 @@ func TestAllSymbolTables(t *testing.T) {
 			}
 			sym.WriteString(fmt.Sprintf("PUBLIC %s%x 0 %s\n", mark, 0x1010+16*i, name))
 		}
-		rep := mustCheck(t, &elfx.Image{Main: f}, []byte(sym.String()), Options{Options: report.Options{Only: []string{report.CheckPublics}, Limit: 100}})
+		rep := mustCheck(t, &elfx.Image{Main: f}, []byte(sym.String()), Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}})
 		var got []string
 		for _, f := range rep.Findings {
 			got = append(got, f.What)

@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/naming"
@@ -85,7 +86,7 @@ type differ struct {
 // diff compares two symbol files.
 func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	d := &differ{c: collect.New(opt), paths: naming.NewPaths(), limits: opt.Limits, keep: opt.Map}
-	d.c.Begin(report.CheckGrammar, "lines")
+	d.c.Begin(checks.Grammar, "lines")
 	for i, data := range [][]byte{a, b} {
 		err := d.read(data, i == 1)
 		if err != nil {
@@ -123,9 +124,9 @@ func (d *differ) read(data []byte, second bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d.c.Compared(report.CheckGrammar, uint64(into.NumLines))
+	d.c.Compared(checks.Grammar, uint64(into.NumLines))
 	if bad > 0 {
-		d.c.Unverified(report.CheckGrammar, bad, name+" has lines that cannot be read: see symcheck lint")
+		d.c.Unverified(checks.Grammar, bad, name+" has lines that cannot be read: see symcheck lint")
 	}
 	for _, file := range into.Files.List {
 		into.paths = append(into.paths, d.paths.ID(string(file.Text)))
@@ -136,10 +137,10 @@ func (d *differ) read(data []byte, second bool) (err error) {
 // module compares MODULE and all INFO records but GENERATOR.
 func (d *differ) module() {
 	c := d.c
-	c.Begin(report.CheckModule, "records")
-	c.Compared(report.CheckModule, uint64(1+len(d.a.Infos)))
+	c.Begin(checks.Module, "records")
+	c.Compared(checks.Module, uint64(1+len(d.a.Infos)))
 	if m := d.b.Module; d.a.Module != m {
-		c.Wrong(collect.At(report.CheckModule, 1, 0, "the other file has %s %s %s %s", m.OS, m.Arch, m.ID, m.Name), 1)
+		c.Wrong(collect.At(checks.Module, 1, 0, "the other file has %s %s %s %s", m.OS, m.Arch, m.ID, m.Name), 1)
 	}
 
 	// only returns the records of a that b does not have.
@@ -149,10 +150,10 @@ func (d *differ) module() {
 		})
 	}
 	for _, i := range only(d.a.Infos, d.b.Infos) {
-		c.Wrong(collect.At(report.CheckModule, i.Line, 0, "not in the other file"), 1)
+		c.Wrong(collect.At(checks.Module, i.Line, 0, "not in the other file"), 1)
 	}
 	for _, i := range only(d.b.Infos, d.a.Infos) {
-		c.Missing(collect.At(report.CheckModule, 0, 0, "only in the other file: INFO %s %s", i.Key, i.Text), 1)
+		c.Missing(collect.At(checks.Module, 0, 0, "only in the other file: INFO %s %s", i.Key, i.Text), 1)
 	}
 }
 
@@ -168,7 +169,7 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 
 		n := r.Hi - r.Lo
 		d.c.Compared(check, n)
-		if d.keep && check == report.CheckCFI {
+		if d.keep && check == checks.CFI {
 			d.keepRules(r, x, y, same, describe)
 		}
 		switch {
@@ -196,9 +197,9 @@ func (d *differ) keepRules(r pcs.Range, x, y *stretch, same func(a, b *stretch) 
 
 // functions compares the FUNC of each PC: where it begins, and its name.
 func (d *differ) functions() {
-	d.c.Begin(report.CheckFuncs, "PCs")
+	d.c.Begin(checks.Funcs, "PCs")
 	list := func(s side) []stretch { return stretches(s.Funcs, func(f *symfile.Func) uint32 { return f.Line }) }
-	d.compare(report.CheckFuncs, list(d.a), list(d.b), func(a, b *stretch) bool {
+	d.compare(checks.Funcs, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.Funcs[a.index], &d.b.Funcs[b.index]
 		return x.Addr == y.Addr && x.Params == y.Params && x.Multiple == y.Multiple && bytes.Equal(x.Name, y.Name)
 	}, func(b *stretch) string {
@@ -209,9 +210,9 @@ func (d *differ) functions() {
 
 // lines compares the file and line of each PC.
 func (d *differ) lines() {
-	d.c.Begin(report.CheckLines, "PCs")
+	d.c.Begin(checks.Lines, "PCs")
 	list := func(s side) []stretch { return stretches(s.body.Lines, func(l *symfile.Line) uint32 { return l.At }) }
-	d.compare(report.CheckLines, list(d.a), list(d.b), func(a, b *stretch) bool {
+	d.compare(checks.Lines, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.body.Lines[a.index], &d.b.body.Lines[b.index]
 		return x.Line == y.Line && d.a.path(x.File) == d.b.path(y.File)
 	}, func(b *stretch) string {
@@ -222,14 +223,14 @@ func (d *differ) lines() {
 
 // inlines compares the chain of inlined calls of each PC, level by level.
 func (d *differ) inlines() {
-	d.c.Begin(report.CheckInlines, "PCs")
+	d.c.Begin(checks.Inlines, "PCs")
 	a, b := d.levels(d.a), d.levels(d.b)
 
 	// Both sides get the same number of levels.
 	levels := max(len(a), len(b))
 	a, b = append(a, make([][]stretch, levels-len(a))...), append(b, make([][]stretch, levels-len(b))...)
 	for depth := range levels {
-		d.compare(report.CheckInlines, a[depth], b[depth], func(a, b *stretch) bool {
+		d.compare(checks.Inlines, a[depth], b[depth], func(a, b *stretch) bool {
 			p, q := &d.a.body.Inlines[a.index], &d.b.body.Inlines[b.index]
 			return p.CallLine == q.CallLine && d.a.path(p.CallFile) == d.b.path(q.CallFile) &&
 				bytes.Equal(d.a.Origins.Text(p.Origin), d.b.Origins.Text(q.Origin))
@@ -246,7 +247,7 @@ func (d *differ) levels(s side) (levels [][]stretch) {
 	for i := range s.body.Inlines {
 		in := &s.body.Inlines[i]
 		if int(in.Depth) >= d.limits.Int(limits.CheckDepth) {
-			d.c.Unverified(report.CheckInlines, 1, "calls more than 1024 deep")
+			d.c.Unverified(checks.Inlines, 1, "calls more than 1024 deep")
 			continue
 		}
 		for uint32(len(levels)) <= in.Depth {
@@ -266,9 +267,9 @@ func (d *differ) levels(s side) (levels [][]stretch) {
 
 // publics compares the PUBLIC records by address.
 func (d *differ) publics() {
-	d.c.Begin(report.CheckPublics, "addresses")
+	d.c.Begin(checks.Publics, "addresses")
 	list := func(s side) []stretch { return stretches(s.Publics, func(p *symfile.Public) uint32 { return p.At }) }
-	d.compare(report.CheckPublics, list(d.a), list(d.b), func(a, b *stretch) bool {
+	d.compare(checks.Publics, list(d.a), list(d.b), func(a, b *stretch) bool {
 		x, y := &d.a.Publics[a.index], &d.b.Publics[b.index]
 		return x.Params == y.Params && x.Multiple == y.Multiple && bytes.Equal(x.Name, y.Name)
 	}, func(b *stretch) string { return "PUBLIC " + symfile.Shown(d.b.Publics[b.index].Name) })
@@ -279,10 +280,10 @@ func (d *differ) unwind() {
 	if len(d.a.Inits) == 0 && len(d.b.Inits) == 0 {
 		return
 	}
-	d.c.Begin(report.CheckCFI, "PCs")
+	d.c.Begin(checks.CFI, "PCs")
 	a := cfi.ArchByName(d.a.Module.Arch)
 	if a == nil {
-		d.c.State(report.CheckCFI, report.NotVerified, "no register names are known for the architecture")
+		d.c.State(checks.CFI, report.NotVerified, "no register names are known for the architecture")
 		return
 	}
 
@@ -292,12 +293,12 @@ func (d *differ) unwind() {
 	// Both sides are parsed with one Parser, so that equal texts are parsed once.
 	x, y := w.rules(d.a.File), w.rules(d.b.File)
 	if lost := x.lost + y.lost; lost > 0 {
-		d.c.Unverified(report.CheckCFI, lost, "too many different sets of rules")
+		d.c.Unverified(checks.CFI, lost, "too many different sets of rules")
 		return
 	}
 
 	var detail string // the difference in the last range that both files cover
-	d.compare(report.CheckCFI, x.stretches, y.stretches, func(a, b *stretch) bool {
+	d.compare(checks.CFI, x.stretches, y.stretches, func(a, b *stretch) bool {
 		detail = w.difference(a, b, x.sets[a.index], y.sets[b.index])
 		return detail == ""
 	}, func(*stretch) string { return cmp.Or(detail, "other rules") })

@@ -8,6 +8,7 @@ import (
 	"symkit/test/testfile"
 
 	"symkit/check/diff"
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -36,19 +37,19 @@ func TestDiffSame(t *testing.T) {
 
 func TestDiffOther(t *testing.T) {
 	for _, test := range []struct{ from, to, check, what string }{
-		{"app\n", "other\n", report.CheckModule, "the other file has Linux x86_64 0123456789ABCDEF0 other"},
-		{"CODE_ID 01", "CODE_ID 02", report.CheckModule, "not in the other file"},
-		{"FUNC 10 20 0 f", "FUNC 10 20 0 g", report.CheckFuncs, "[0x10, 0x30): the other file says FUNC 10 20 0 g"},
-		{"FUNC 10 20 0 f", "FUNC 10 1c 0 f", report.CheckFuncs, "[0x2c, 0x30): nothing in the other file"},
-		{"10 10 1 0\n", "10 10 3 0\n", report.CheckLines, "[0x10, 0x20): the other file says /src/a.c:3"},
-		{"FILE 1 /src/b.h", "FILE 1 /src/c.h", report.CheckLines, "the other file says /src/c.h:2"},
-		{"ORIGIN 0 in", "ORIGIN 0 on", report.CheckInlines, "[0x14, 0x16): the other file says at depth 1 on called from /src/b.h:8"},
-		{"INLINE 0 7 0 1 12 8", "INLINE 0 7 0 1 12 9", report.CheckInlines, "only the other file covers [0x1a, 0x1b)"},
-		{"PUBLIC 8 0 p", "PUBLIC 8 0 r", report.CheckPublics, "the other file says PUBLIC r"},
-		{"PUBLIC 8 0 p\n", "", report.CheckPublics, "nothing in the other file"},
-		{"$rsp 16 +", "$rsp 24 +", report.CheckCFI, "[0x12, 0x30): the other file says .cfa: $rsp 24 +"},
-		{" $rbx: .cfa -16 + ^", "", report.CheckCFI, "[0x12, 0x30): the other file says nothing of $rbx"},
-		{"STACK CFI 12", "STACK CFI 13", report.CheckCFI, "[0x12, 0x13): the other file says .cfa: $rsp 8 +"},
+		{"app\n", "other\n", checks.Module, "the other file has Linux x86_64 0123456789ABCDEF0 other"},
+		{"CODE_ID 01", "CODE_ID 02", checks.Module, "not in the other file"},
+		{"FUNC 10 20 0 f", "FUNC 10 20 0 g", checks.Funcs, "[0x10, 0x30): the other file says FUNC 10 20 0 g"},
+		{"FUNC 10 20 0 f", "FUNC 10 1c 0 f", checks.Funcs, "[0x2c, 0x30): nothing in the other file"},
+		{"10 10 1 0\n", "10 10 3 0\n", checks.Lines, "[0x10, 0x20): the other file says /src/a.c:3"},
+		{"FILE 1 /src/b.h", "FILE 1 /src/c.h", checks.Lines, "the other file says /src/c.h:2"},
+		{"ORIGIN 0 in", "ORIGIN 0 on", checks.Inlines, "[0x14, 0x16): the other file says at depth 1 on called from /src/b.h:8"},
+		{"INLINE 0 7 0 1 12 8", "INLINE 0 7 0 1 12 9", checks.Inlines, "only the other file covers [0x1a, 0x1b)"},
+		{"PUBLIC 8 0 p", "PUBLIC 8 0 r", checks.Publics, "the other file says PUBLIC r"},
+		{"PUBLIC 8 0 p\n", "", checks.Publics, "nothing in the other file"},
+		{"$rsp 16 +", "$rsp 24 +", checks.CFI, "[0x12, 0x30): the other file says .cfa: $rsp 24 +"},
+		{" $rbx: .cfa -16 + ^", "", checks.CFI, "[0x12, 0x30): the other file says nothing of $rbx"},
+		{"STACK CFI 12", "STACK CFI 13", checks.CFI, "[0x12, 0x13): the other file says .cfa: $rsp 8 +"},
 	} {
 		b := strings.Replace(diffA, test.from, test.to, 1)
 		rep, err := diff.Files([]byte(diffA), []byte(b), report.Options{})
@@ -62,7 +63,7 @@ func TestDiffOther(t *testing.T) {
 func TestDiffTools(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "defects")
 	rep, err := diff.Files(readTest(t, filepath.Join(dir, "tomb.breakpad.sym")), readTest(t, filepath.Join(dir, "tomb.mozilla-inlines.sym")), report.Options{})
-	if err != nil || rep.Check(report.CheckLines).Findings == 0 || rep.Check(report.CheckFuncs).Findings > 0 {
+	if err != nil || rep.Check(checks.Lines).Findings == 0 || rep.Check(checks.Funcs).Findings > 0 {
 		t.Errorf("%v\n%s", err, text(t, rep))
 	}
 }

@@ -11,7 +11,7 @@ import (
 func ExampleFiles() {
 	old := "MODULE Linux x86_64 0123456789ABCDEF0 app\nFUNC 1000 20 0 main\n"
 	now := "MODULE Linux x86_64 0123456789ABCDEF0 app\nFUNC 1000 18 0 main\n"
-	rep, err := diff.Files([]byte(old), []byte(now), report.Options{Only: []string{report.CheckFuncs}})
+	rep, err := diff.Files([]byte(old), []byte(now), report.Options{Only: []string{"functions"}})
 	if err != nil {
 		log.Fatal(err)
 	}

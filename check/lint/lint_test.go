@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symkit/check/diff"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/symfile"
 	"symkit/check/lint"
 	"symkit/check/report"
@@ -24,53 +25,53 @@ func TestLint(t *testing.T) {
 		line              int
 		what              string
 	}{
-		{"unknown record", "NOSUCH 1\n", report.CheckGrammar, 4, "unknown record"},
-		{"dangling file number", "FUNC 10 10 0 f\n10 10 1 7\n", report.CheckGrammar, 5, "number of no earlier record"},
-		{"dangling origin number", "FUNC 10 10 0 f\nINLINE 0 1 0 9 10 4\n", report.CheckGrammar, 5, "number of no earlier record"},
-		{"line without FUNC", "10 10 1 0\n", report.CheckGrammar, 4, "record out of place"},
-		{"delta without INIT", "STACK CFI 10 .cfa: $rsp 8 +\n", report.CheckGrammar, 4, "record out of place"},
-		{"delta outside of its INIT", goodCFI + "STACK CFI 30 .cfa: $rsp 16 +\n", report.CheckGrammar, 5, "record out of place"},
-		{"file -1", "FUNC 10 10 0 f\nINLINE 0 1 -1 0 10 4\n", report.CheckGrammar, 5, "malformed number"},
-		{"CRLF", "FUNC 10 10 0 f\r\n", report.CheckGrammar, 4, "control character"},
-		{"NUL", "FUNC 10 10 0 f\x00\n", report.CheckGrammar, 4, "control character"},
-		{"no newline at the end", "FUNC 10 10 0 f", report.CheckGrammar, 4, "last line without newline"},
-		{"FILE twice", "FILE 0 b.c\n", report.CheckDuplicates, 4, "FILE 0 is also on line 2"},
-		{"INLINE_ORIGIN twice", "INLINE_ORIGIN 0 b\n", report.CheckDuplicates, 4, "INLINE_ORIGIN 0 is also on line 3"},
-		{"GENERATOR twice", "INFO GENERATOR a\nINFO GENERATOR a\n", report.CheckDuplicates, 5, "INFO GENERATOR is also on line 4"},
-		{"FUNC twice", "FUNC 10 10 0 f\nFUNC 10 8 0 g\n", report.CheckDuplicates, 5, "a FUNC at 0x10 is also on line 4"},
-		{"PUBLIC twice", "PUBLIC 10 0 f\nPUBLIC 10 0 g\n", report.CheckDuplicates, 5, "a PUBLIC at 0x10 is also on line 4"},
-		{"sizes of nothing", "INFO PUBLIC_SIZES 10 20\nPUBLIC 10 0 f\n", report.CheckGrammar, 4, "want the addresses of the first and the last PUBLIC, and sizes"},
-		{"too few sizes", "INFO PUBLIC_SIZES 10 20 8\nPUBLIC 10 0 f\nPUBLIC 20 0 g\n", report.CheckGrammar, 4, "1 sizes for 2 PUBLIC records from 0x10 to 0x20"},
-		{"a size twice", "INFO PUBLIC_SIZES 10 20 8 8\nINFO PUBLIC_SIZES 20 20 8\nPUBLIC 10 0 f\nPUBLIC 20 0 g\n", report.CheckOrder, 5, "the PUBLIC at 0x20 has a size already"},
-		{"FUNC overlap", "FUNC 10 10 0 f\nFUNC 18 10 0 g\n", report.CheckOverlaps, 5, "begins inside the FUNC of line 4"},
-		{"line overlap", "FUNC 10 10 0 f\n10 8 1 0\n14 4 2 0\n", report.CheckOverlaps, 6, "overlaps the line record of line 5"},
-		{"INIT overlap", goodCFI + "STACK CFI INIT 18 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", report.CheckOverlaps, 5, "begins inside the range of line 4"},
-		{"INLINE overlap", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 8\nINLINE 0 2 0 0 14 8\n", report.CheckOverlaps, 6, "overlaps the call of line 5"},
-		{"line outside of its FUNC", "FUNC 10 10 0 f\n10 11 1 0\n", report.CheckNesting, 5, "reaches out of its FUNC"},
-		{"INLINE outside of its FUNC", "FUNC 10 10 0 f\nINLINE 0 1 0 0 f 4\n", report.CheckNesting, 5, "reaches out of its FUNC"},
-		{"INLINE outside of its parent", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 4\nINLINE 1 2 0 0 12 4\n", report.CheckNesting, 6, "no call of depth 0 contains 0x14"},
-		{"INLINE without parent", "FUNC 10 10 0 f\nINLINE 1 2 0 0 12 4\n", report.CheckNesting, 5, "no call of depth 0 contains 0x12"},
-		{"INLINE two levels down", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 8\nINLINE 2 2 0 0 12 4\n", report.CheckNesting, 6, "no call of depth 1 contains 0x12"},
-		{"FUNC without size", "FUNC 10 0 0 f\n", report.CheckConsumers, 4, "a size of 0"},
-		{"line without size", "FUNC 10 10 0 f\n10 0 1 0\n", report.CheckConsumers, 5, "a size of 0"},
-		{"INIT without size", "STACK CFI INIT 10 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", report.CheckConsumers, 4, "a size of 0"},
-		{"INLINE without size", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 0\n", report.CheckConsumers, 5, "an empty range"},
-		{"no .cfa", "STACK CFI INIT 10 8 .ra: $rsp ^\n", report.CheckRules, 4, "no .cfa"},
-		{"no .ra", "STACK CFI INIT 10 8 .cfa: $rsp 8 +\n", report.CheckRules, 4, "no .ra"},
-		{".cfa by .cfa", "STACK CFI INIT 10 8 .cfa: .cfa 8 + .ra: 1\n", report.CheckRules, 4, ".cfa refers to itself"},
-		{"unknown register", "STACK CFI INIT 10 8 .cfa: $esp 8 + .ra: 1\n", report.CheckRules, 4, `unknown register or token "$esp"`},
-		{"unknown register on the left", "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 1 unnamed_register34: 2\n", report.CheckRules, 4, "unknown register"},
-		{"two values left", "STACK CFI INIT 10 8 .cfa: $rsp 8 .ra: 1\n", report.CheckRules, 4, "does not leave exactly one value"},
-		{"division by zero", "STACK CFI INIT 10 8 .cfa: $rsp 0 / .ra: 1\n", report.CheckRules, 4, "divides by zero"},
-		{"alignment to 12", "STACK CFI INIT 10 8 .cfa: $rsp 12 @ .ra: 1\n", report.CheckRules, 4, "no power of two"},
-		{"a rule twice", "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 1 .ra: 2\n", report.CheckRules, 4, "a second rule"},
-		{"in a delta", goodCFI + "STACK CFI 18 $rbx: $rbx +\n", report.CheckRules, 5, "operator without operands"},
-		{"STACK WIN type", "STACK WIN 7 10 8 0 0 0 0 0 0 0 0\n", report.CheckWin, 4, "type 7"},
-		{"STACK WIN program", "STACK WIN 4 10 8 0 0 0 0 0 0 1 $eip 4 + ^ =\n", report.CheckWin, 4, "operator without operands"},
-		{"STACK WIN program sets too little", "STACK WIN 4 10 8 0 0 0 0 0 0 1 $eip $esp ^ =\n", report.CheckWin, 4, "does not set $eip and $esp"},
-		{"STACK WIN assigns to a value", "STACK WIN 4 10 8 0 0 0 0 0 0 1 4 $esp =\n", report.CheckWin, 4, "assigns to a value"},
-		{"STACK WIN type 4 without program", "STACK WIN 4 10 8 0 0 0 0 0 0 0 0\n", report.CheckWin, 4, "program string"},
-		{"STACK WIN prologue", "STACK WIN 0 10 8 9 0 0 0 0 0 0 0\n", report.CheckWin, 4, "larger than the code"},
+		{"unknown record", "NOSUCH 1\n", checks.Grammar, 4, "unknown record"},
+		{"dangling file number", "FUNC 10 10 0 f\n10 10 1 7\n", checks.Grammar, 5, "number of no earlier record"},
+		{"dangling origin number", "FUNC 10 10 0 f\nINLINE 0 1 0 9 10 4\n", checks.Grammar, 5, "number of no earlier record"},
+		{"line without FUNC", "10 10 1 0\n", checks.Grammar, 4, "record out of place"},
+		{"delta without INIT", "STACK CFI 10 .cfa: $rsp 8 +\n", checks.Grammar, 4, "record out of place"},
+		{"delta outside of its INIT", goodCFI + "STACK CFI 30 .cfa: $rsp 16 +\n", checks.Grammar, 5, "record out of place"},
+		{"file -1", "FUNC 10 10 0 f\nINLINE 0 1 -1 0 10 4\n", checks.Grammar, 5, "malformed number"},
+		{"CRLF", "FUNC 10 10 0 f\r\n", checks.Grammar, 4, "control character"},
+		{"NUL", "FUNC 10 10 0 f\x00\n", checks.Grammar, 4, "control character"},
+		{"no newline at the end", "FUNC 10 10 0 f", checks.Grammar, 4, "last line without newline"},
+		{"FILE twice", "FILE 0 b.c\n", checks.Duplicates, 4, "FILE 0 is also on line 2"},
+		{"INLINE_ORIGIN twice", "INLINE_ORIGIN 0 b\n", checks.Duplicates, 4, "INLINE_ORIGIN 0 is also on line 3"},
+		{"GENERATOR twice", "INFO GENERATOR a\nINFO GENERATOR a\n", checks.Duplicates, 5, "INFO GENERATOR is also on line 4"},
+		{"FUNC twice", "FUNC 10 10 0 f\nFUNC 10 8 0 g\n", checks.Duplicates, 5, "a FUNC at 0x10 is also on line 4"},
+		{"PUBLIC twice", "PUBLIC 10 0 f\nPUBLIC 10 0 g\n", checks.Duplicates, 5, "a PUBLIC at 0x10 is also on line 4"},
+		{"sizes of nothing", "INFO PUBLIC_SIZES 10 20\nPUBLIC 10 0 f\n", checks.Grammar, 4, "want the addresses of the first and the last PUBLIC, and sizes"},
+		{"too few sizes", "INFO PUBLIC_SIZES 10 20 8\nPUBLIC 10 0 f\nPUBLIC 20 0 g\n", checks.Grammar, 4, "1 sizes for 2 PUBLIC records from 0x10 to 0x20"},
+		{"a size twice", "INFO PUBLIC_SIZES 10 20 8 8\nINFO PUBLIC_SIZES 20 20 8\nPUBLIC 10 0 f\nPUBLIC 20 0 g\n", checks.Order, 5, "the PUBLIC at 0x20 has a size already"},
+		{"FUNC overlap", "FUNC 10 10 0 f\nFUNC 18 10 0 g\n", checks.Overlaps, 5, "begins inside the FUNC of line 4"},
+		{"line overlap", "FUNC 10 10 0 f\n10 8 1 0\n14 4 2 0\n", checks.Overlaps, 6, "overlaps the line record of line 5"},
+		{"INIT overlap", goodCFI + "STACK CFI INIT 18 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", checks.Overlaps, 5, "begins inside the range of line 4"},
+		{"INLINE overlap", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 8\nINLINE 0 2 0 0 14 8\n", checks.Overlaps, 6, "overlaps the call of line 5"},
+		{"line outside of its FUNC", "FUNC 10 10 0 f\n10 11 1 0\n", checks.Nesting, 5, "reaches out of its FUNC"},
+		{"INLINE outside of its FUNC", "FUNC 10 10 0 f\nINLINE 0 1 0 0 f 4\n", checks.Nesting, 5, "reaches out of its FUNC"},
+		{"INLINE outside of its parent", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 4\nINLINE 1 2 0 0 12 4\n", checks.Nesting, 6, "no call of depth 0 contains 0x14"},
+		{"INLINE without parent", "FUNC 10 10 0 f\nINLINE 1 2 0 0 12 4\n", checks.Nesting, 5, "no call of depth 0 contains 0x12"},
+		{"INLINE two levels down", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 8\nINLINE 2 2 0 0 12 4\n", checks.Nesting, 6, "no call of depth 1 contains 0x12"},
+		{"FUNC without size", "FUNC 10 0 0 f\n", checks.Consumers, 4, "a size of 0"},
+		{"line without size", "FUNC 10 10 0 f\n10 0 1 0\n", checks.Consumers, 5, "a size of 0"},
+		{"INIT without size", "STACK CFI INIT 10 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", checks.Consumers, 4, "a size of 0"},
+		{"INLINE without size", "FUNC 10 10 0 f\nINLINE 0 1 0 0 10 0\n", checks.Consumers, 5, "an empty range"},
+		{"no .cfa", "STACK CFI INIT 10 8 .ra: $rsp ^\n", checks.Rules, 4, "no .cfa"},
+		{"no .ra", "STACK CFI INIT 10 8 .cfa: $rsp 8 +\n", checks.Rules, 4, "no .ra"},
+		{".cfa by .cfa", "STACK CFI INIT 10 8 .cfa: .cfa 8 + .ra: 1\n", checks.Rules, 4, ".cfa refers to itself"},
+		{"unknown register", "STACK CFI INIT 10 8 .cfa: $esp 8 + .ra: 1\n", checks.Rules, 4, `unknown register or token "$esp"`},
+		{"unknown register on the left", "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 1 unnamed_register34: 2\n", checks.Rules, 4, "unknown register"},
+		{"two values left", "STACK CFI INIT 10 8 .cfa: $rsp 8 .ra: 1\n", checks.Rules, 4, "does not leave exactly one value"},
+		{"division by zero", "STACK CFI INIT 10 8 .cfa: $rsp 0 / .ra: 1\n", checks.Rules, 4, "divides by zero"},
+		{"alignment to 12", "STACK CFI INIT 10 8 .cfa: $rsp 12 @ .ra: 1\n", checks.Rules, 4, "no power of two"},
+		{"a rule twice", "STACK CFI INIT 10 8 .cfa: $rsp 8 + .ra: 1 .ra: 2\n", checks.Rules, 4, "a second rule"},
+		{"in a delta", goodCFI + "STACK CFI 18 $rbx: $rbx +\n", checks.Rules, 5, "operator without operands"},
+		{"STACK WIN type", "STACK WIN 7 10 8 0 0 0 0 0 0 0 0\n", checks.Win, 4, "type 7"},
+		{"STACK WIN program", "STACK WIN 4 10 8 0 0 0 0 0 0 1 $eip 4 + ^ =\n", checks.Win, 4, "operator without operands"},
+		{"STACK WIN program sets too little", "STACK WIN 4 10 8 0 0 0 0 0 0 1 $eip $esp ^ =\n", checks.Win, 4, "does not set $eip and $esp"},
+		{"STACK WIN assigns to a value", "STACK WIN 4 10 8 0 0 0 0 0 0 1 4 $esp =\n", checks.Win, 4, "assigns to a value"},
+		{"STACK WIN type 4 without program", "STACK WIN 4 10 8 0 0 0 0 0 0 0 0\n", checks.Win, 4, "program string"},
+		{"STACK WIN prologue", "STACK WIN 0 10 8 9 0 0 0 0 0 0 0\n", checks.Win, 4, "larger than the code"},
 	} {
 		rep, err := lint.File([]byte(lintHead+test.text), report.Options{})
 		if err != nil {
@@ -115,11 +116,11 @@ func TestLintCanonical(t *testing.T) {
 		lines[swap], lines[swap+1] = lines[swap+1], lines[swap]
 		bad := strings.Join(lines, "")
 		rep, err := lint.File([]byte(bad), report.Options{})
-		if err != nil || rep.Check(report.CheckCanonical) == nil || rep.Check(report.CheckCanonical).Findings == 0 {
+		if err != nil || rep.Check(checks.Canonical) == nil || rep.Check(checks.Canonical).Findings == 0 {
 			t.Errorf("lines %d and %d swapped: %v, %+v", swap+1, swap+2, err, rep.Findings)
 		}
 		other := strings.Replace(bad, "symkit", "other", 1)
-		if rep, err := lint.File([]byte(other), report.Options{}); err != nil || rep.Check(report.CheckCanonical) != nil {
+		if rep, err := lint.File([]byte(other), report.Options{}); err != nil || rep.Check(checks.Canonical) != nil {
 			t.Errorf("another tool's file is held to symkit's order: %v", err)
 		}
 	}
@@ -150,7 +151,7 @@ func TestLintGarbage(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		k := rep.Check(report.CheckGrammar)
+		k := rep.Check(checks.Grammar)
 		if k.Findings == 0 || len(rep.Findings) > report.DefaultLimit {
 			t.Errorf("%s: %+v", name, k)
 		}
@@ -174,7 +175,7 @@ func TestLimit(t *testing.T) {
 	if err != nil || rep.Total() != 2500 || len(rep.Findings) != 3 || rep.Findings[0].Line != 5 || rep.Findings[2].Line != 9 {
 		t.Errorf("%v: %d, %+v", err, rep.Total(), rep.Findings)
 	}
-	rep, err = lint.File([]byte(b.String()), report.Options{Only: []string{report.CheckGrammar}})
+	rep, err = lint.File([]byte(b.String()), report.Options{Only: []string{checks.Grammar}})
 	if err != nil || rep.Total() != 0 || len(rep.Checks) != 1 {
 		t.Errorf("--only: %v, %+v", err, rep)
 	}

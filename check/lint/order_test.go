@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/lint"
 	"symkit/check/report"
 )
@@ -32,7 +33,7 @@ func TestOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return rep.Check(report.CheckOrder).Findings
+			return rep.Check(checks.Order).Findings
 		}
 		if n := count(records...); n != 0 {
 			t.Errorf("%s: in order: %d findings", class.name, n)

@@ -12,13 +12,13 @@ import (
 // meet.
 func Example() {
 	sym := "MODULE Linux x86_64 0123456789ABCDEF0 app\nFILE 0 main.c\nFUNC 1000 20 0 main\n1000 20 3 1\n"
-	rep, err := lint.File([]byte(sym), report.Options{Only: []string{report.CheckGrammar}})
+	rep, err := lint.File([]byte(sym), report.Options{Only: []string{"grammar"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
-	wanted := report.Requirements{Checks: []string{report.CheckCFI}}
+	wanted := report.Requirements{Checks: []string{"cfi"}}
 	result := report.Result{File: "app.sym", Report: rep, Unmet: wanted.Unmet(rep)}
 	err = report.Write(os.Stdout, "text", "1.0", []report.Result{result})
 	if err != nil {

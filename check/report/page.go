@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/checks"
 	"symkit/internal/page"
 	"symkit/internal/quantity"
 )
@@ -89,12 +90,12 @@ type kindView struct {
 
 // abouts describe what each check compares.
 var abouts = map[string]string{
-	CheckGrammar: "lines can be read", CheckCanonical: "symkit's own order and spelling", CheckDuplicates: "no number or address twice",
-	CheckOrder: "records in order", CheckOverlaps: "no ranges that overlap", CheckNesting: "lines and calls lie in their function",
-	CheckConsumers: "nothing that Breakpad or rust-minidump drop", CheckRules: "unwind rules evaluate", CheckWin: "STACK WIN records",
-	CheckModule: "name, id and machine", CheckFuncs: "a record for each function", CheckNames: "names of functions", CheckCode: "functions lie in code",
-	CheckLines: "file and line of each address", CheckInlines: "inlined calls of each address", CheckPublics: "symbols outside of functions",
-	CheckCFI: "unwind rules of each address", CheckSignal: "signal frames", CheckAgreement: "SFrame and DWARF agree",
+	checks.Grammar: "lines can be read", checks.Canonical: "symkit's own order and spelling", checks.Duplicates: "no number or address twice",
+	checks.Order: "records in order", checks.Overlaps: "no ranges that overlap", checks.Nesting: "lines and calls lie in their function",
+	checks.Consumers: "nothing that Breakpad or rust-minidump drop", checks.Rules: "unwind rules evaluate", checks.Win: "STACK WIN records",
+	checks.Module: "name, id and machine", checks.Funcs: "a record for each function", checks.Names: "names of functions", checks.Code: "functions lie in code",
+	checks.Lines: "file and line of each address", checks.Inlines: "inlined calls of each address", checks.Publics: "symbols outside of functions",
+	checks.CFI: "unwind rules of each address", checks.Signal: "signal frames", checks.Agreement: "SFrame and DWARF agree",
 }
 
 // writeHTML writes results as one page.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"symkit/check/internal/checks"
 )
 
 // TestRuns: runs are distances and lengths from a base; what is below the base is left out.
@@ -79,7 +81,7 @@ func TestParts(t *testing.T) {
 // TestPageResults: several results are one page, each with a headline.
 func TestPageResults(t *testing.T) {
 	var out strings.Builder
-	bad := &Report{Checks: []Check{{Name: CheckGrammar, State: Checked, Findings: 3}}, Findings: []Finding{{Check: CheckGrammar, Line: 3, Record: "<b>", What: "wrong"}}}
+	bad := &Report{Checks: []Check{{Name: checks.Grammar, State: Checked, Findings: 3}}, Findings: []Finding{{Check: checks.Grammar, Line: 3, Record: "<b>", What: "wrong"}}}
 	err := Write(&out, "html", "1", []Result{{File: "a.sym", Report: &Report{}}, {File: "b.sym", Report: bad}})
 	if err != nil {
 		t.Fatal(err)
@@ -93,11 +95,11 @@ func TestPageResults(t *testing.T) {
 
 // TestPageCause: the page leads with what the findings follow from, whatever kinds of gaps there are.
 func TestPageCause(t *testing.T) {
-	lines := func(n uint64) []Check { return []Check{{Name: CheckLines, State: Checked, Findings: n}} }
-	loss := Gap{Kind: GapLoss, Check: CheckFuncs, Units: 2, All: 5, What: "the loss"}
-	split := Gap{Kind: GapUnverified, Check: CheckFuncs, Units: 1, All: 3, What: "the split unit", Why: "a.dwo was not found"}
-	limit := Gap{Kind: GapUnverified, Check: CheckLines, Units: 1, All: 2, What: "the limit"}
-	names := Gap{Kind: GapIncomplete, Check: CheckNames, Units: 1, All: 9, Allowed: true, What: "the names", Why: "no second reader"}
+	lines := func(n uint64) []Check { return []Check{{Name: checks.Lines, State: Checked, Findings: n}} }
+	loss := Gap{Kind: GapLoss, Check: checks.Funcs, Units: 2, All: 5, What: "the loss"}
+	split := Gap{Kind: GapUnverified, Check: checks.Funcs, Units: 1, All: 3, What: "the split unit", Why: "a.dwo was not found"}
+	limit := Gap{Kind: GapUnverified, Check: checks.Lines, Units: 1, All: 2, What: "the limit"}
+	names := Gap{Kind: GapIncomplete, Check: checks.Names, Units: 1, All: 9, Allowed: true, What: "the names", Why: "no second reader"}
 	allowed := func(g Gap) Gap { g.Allowed = true; return g }
 	for _, c := range []struct {
 		report Report
@@ -106,17 +108,17 @@ func TestPageCause(t *testing.T) {
 		order  []string // of the gaps
 	}{
 		{Report{OtherModule: "of another build", Checks: lines(3000), Gaps: []Gap{loss}}, "The files are not of the same module: 3,000 findings", "bad", nil},
-		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: CheckFuncs, State: NotInELF}}}, "The ELF file has no debug information: no findings in the rest", "warn", nil},
-		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: CheckCFI, Findings: 1}}}, "The ELF file has no debug information: 1 finding in the rest", "bad", nil},
+		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: checks.Funcs, State: NotInELF}}}, "The ELF file has no debug information: no findings in the rest", "warn", nil},
+		{Report{NoDebugInfo: "a has none", Checks: []Check{{Name: checks.CFI, Findings: 1}}}, "The ELF file has no debug information: 1 finding in the rest", "bad", nil},
 		{Report{Checks: lines(2)}, "2 findings", "bad", nil},
 		{Report{Checks: lines(2), Gaps: []Gap{names}}, "2 findings", "bad", nil},
 		{Report{Checks: lines(3000), Gaps: []Gap{names, limit, loss}}, "The symbol file lacks 40.0 % of the functions: 3,000 findings", "bad", []string{"the loss", "the limit", "the names"}},
-		{Report{Gaps: []Gap{{Kind: GapLoss, Check: CheckLines, Units: 7, All: 7}}}, "The symbol file has no lines", "bad", nil},
+		{Report{Gaps: []Gap{{Kind: GapLoss, Check: checks.Lines, Units: 7, All: 7}}}, "The symbol file has no lines", "bad", nil},
 		{Report{Gaps: []Gap{names, split, limit}}, "33.3 % of the functions are not verified (a.dwo was not found)", "bad", []string{"the split unit", "the limit", "the names"}},
 		{Report{Gaps: []Gap{limit}, Checks: lines(1)}, "1 finding; 50.0 % of the lines are not verified", "bad", nil},
 		{Report{Gaps: []Gap{names}}, "What was verified of the symbol file is right", "warn", nil},
 		{Report{Gaps: []Gap{allowed(loss), allowed(split)}}, "What was verified of the symbol file is right", "warn", nil},
-		{Report{Checks: []Check{{Name: CheckLines, State: NotInELF}}}, "The symbol file is right", "good", nil},
+		{Report{Checks: []Check{{Name: checks.Lines, State: NotInELF}}}, "The symbol file is right", "good", nil},
 	} {
 		var out strings.Builder
 		if err := Write(&out, "html", "1", []Result{{File: "a.sym", Against: "a", Report: &c.report}}); err != nil {

@@ -15,43 +15,13 @@ import (
 	"fmt"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/limits"
 )
 
-// The checks, by name. Package lint makes the checks up to CheckWin, check.File all, package diff
-// CheckGrammar and those from CheckModule on that need no ELF file.
-const (
-	CheckGrammar    = "grammar"    // lines that the strict reader rejects
-	CheckCanonical  = "canonical"  // symkit's own order and spelling, in its own files
-	CheckDuplicates = "duplicates" // numbers, addresses, keys given twice
-	CheckOrder      = "order"      // single records that break the order of their class
-	CheckOverlaps   = "overlaps"   // FUNC, line, INLINE and INIT ranges
-	CheckNesting    = "nesting"    // lines and INLINE ranges inside their FUNC and parent
-	CheckConsumers  = "consumers"  // records that Breakpad or rust-minidump drop without a message
-	CheckRules      = "rules"      // STACK CFI rules that do not evaluate
-	CheckWin        = "stack-win"  // STACK WIN fields and programs
-
-	CheckModule    = "module"        // MODULE and INFO CODE_ID
-	CheckFuncs     = "functions"     // one FUNC for each contiguous range of code
-	CheckNames     = "names"         // of FUNC records
-	CheckCode      = "code"          // FUNC bytes lie in executable sections
-	CheckLines     = "lines"         // file and line of each PC
-	CheckInlines   = "inlines"       // chain of inlined calls of each PC
-	CheckPublics   = "publics"       // symbols without a FUNC, and their names
-	CheckCFI       = "cfi"           // CFA, return address, registers of each PC
-	CheckSignal    = "signal-frames" // INFO SIGNAL_FRAME
-	CheckAgreement = "sframe"        // SFrame and DWARF rows agree
-)
-
-// checkNames is the order of the checks in a Report.
-var checkNames = []string{
-	CheckGrammar, CheckCanonical, CheckDuplicates, CheckOrder, CheckOverlaps, CheckNesting, CheckConsumers, CheckRules, CheckWin,
-	CheckModule, CheckFuncs, CheckNames, CheckCode, CheckLines, CheckInlines, CheckPublics, CheckCFI, CheckSignal,
-	CheckAgreement,
-}
-
-// Names lists all checks, in the order of a Report.
-func Names() []string { return slices.Clone(checkNames) }
+// Names lists all checks, in the order of a Report. Package lint makes the checks up to "stack-win",
+// check.File all, package diff "grammar" and those from "module" on that need no ELF file.
+func Names() []string { return slices.Clone(checks.All) }
 
 // State says whether a check could compare anything.
 type State string

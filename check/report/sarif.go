@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+
+	"symkit/check/internal/checks"
 )
 
 // sarifLog has the parts of SARIF 2.1.0 (OASIS) that code hosts show.
@@ -56,7 +58,7 @@ func writeSARIF(w io.Writer, version string, results []Result) error {
 	run := sarifRun{Results: []sarifResult{}}
 	driver := &run.Tool.Driver
 	driver.Name, driver.Version = "symcheck", version
-	for _, name := range slices.Concat(checkNames, Gaps(), []string{"requirement", causeModule, causeNoInfo}) {
+	for _, name := range slices.Concat(checks.All, Gaps(), []string{"requirement", causeModule, causeNoInfo}) {
 		driver.Rules = append(driver.Rules, sarifRule{name})
 	}
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/internal/quantity"
 )
 
@@ -45,8 +46,8 @@ func (r *Result) verdict() (text, class string) {
 
 // classNouns are the records of the checks that have gaps.
 var classNouns = map[string]string{
-	CheckFuncs: "functions", CheckNames: "names of functions", CheckLines: "lines", CheckInlines: "inlined calls",
-	CheckPublics: "public symbols", CheckCFI: "unwind rules",
+	checks.Funcs: "functions", checks.Names: "names of functions", checks.Lines: "lines", checks.Inlines: "inlined calls",
+	checks.Publics: "public symbols", checks.CFI: "unwind rules",
 }
 
 // cause names what most findings follow from: another module, or a class of records of which the

@@ -43,7 +43,7 @@ func TestCheckFixtures(t *testing.T) {
 				t.Fatal(err)
 			}
 			wrong := sym[:at[4]] + strconv.Itoa(offset+8) + sym[at[5]:]
-			if !slices.ContainsFunc(findings(t, path, wrong), func(f report.Finding) bool { return f.Check == report.CheckCFI }) {
+			if !slices.ContainsFunc(findings(t, path, wrong), func(f report.Finding) bool { return f.Check == "cfi" }) {
 				t.Errorf("%s: %q was not found to be wrong", path, sym[at[0]:at[1]])
 			}
 		}
@@ -62,10 +62,10 @@ func TestCheckSignalFrames(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	for _, test := range []struct{ name, instead, check, finding string }{
-		{"missing", "", report.CheckSignal, "no INFO SIGNAL_FRAME for [0x103b, 0x1043)"},
-		{"elsewhere", "INFO SIGNAL_FRAME 1030 8\n", report.CheckSignal, "[0x1030, 0x1038) is no signal frame"},
-		{"twice", record + record, report.CheckDuplicates, "INFO SIGNAL_FRAME for 0x103b is also on line "},
-		{"damaged", "INFO SIGNAL_FRAME 103b\n", report.CheckSignal, "want an address and a size"},
+		{"missing", "", "signal-frames", "no INFO SIGNAL_FRAME for [0x103b, 0x1043)"},
+		{"elsewhere", "INFO SIGNAL_FRAME 1030 8\n", "signal-frames", "[0x1030, 0x1038) is no signal frame"},
+		{"twice", record + record, "duplicates", "INFO SIGNAL_FRAME for 0x103b is also on line "},
+		{"damaged", "INFO SIGNAL_FRAME 103b\n", "signal-frames", "want an address and a size"},
 	} {
 		wrong := strings.Replace(sym, record, test.instead, 1)
 		if wrong == sym {

@@ -316,7 +316,7 @@ func TestCheckLarge(t *testing.T) {
 		return fmt.Sprintf("std::function_%d<", i) + strings.Repeat("std::allocator<char>, ", 6) + ">"
 	}
 	m := module(43000, name)
-	rep := &report.Report{Checks: []report.Check{{Name: report.CheckFuncs, State: report.Checked, Unit: "functions", Compared: 43000}}, Map: m}
+	rep := &report.Report{Checks: []report.Check{{Name: "functions", State: report.Checked, Unit: "functions", Compared: 43000}}, Map: m}
 	path := writeCheck(t, report.Result{File: "a.sym", Against: "a", Report: rep})
 	bounds(t, path)
 
@@ -353,12 +353,12 @@ func TestCheckHostile(t *testing.T) {
 	rep := &report.Report{Map: m}
 	diff := &report.Report{Changes: []report.Change{}}
 	for i, name := range attacks {
-		f := report.Finding{Check: report.CheckFuncs, Line: i + 1, Record: name, What: name, Addr: 0x1010, Context: []report.Instruction{{Addr: 0x1010, Bytes: "90", Text: name, Source: name, Here: true}}}
+		f := report.Finding{Check: "functions", Line: i + 1, Record: name, What: name, Addr: 0x1010, Context: []report.Instruction{{Addr: 0x1010, Bytes: "90", Text: name, Source: name, Here: true}}}
 		rep.Findings = append(rep.Findings, f)
 		rep.Gaps = append(rep.Gaps, report.Gap{Kind: name, What: name})
 		diff.Changes = append(diff.Changes, report.Change{Name: name, OldName: name, Kind: "changed", First: []string{name}, Lines: 1})
 	}
-	rep.Checks = []report.Check{{Name: report.CheckFuncs, Findings: uint64(len(attacks)), Unit: "functions", State: report.Checked, Notes: attacks}}
+	rep.Checks = []report.Check{{Name: "functions", Findings: uint64(len(attacks)), Unit: "functions", State: report.Checked, Notes: attacks}}
 	for _, result := range []report.Result{
 		{File: "a<script>.sym", Against: attacks[0], Report: rep, Unmet: attacks},
 		{File: strings.Join(attacks[:60], " "), Against: attacks[1], Report: diff},

@@ -11,31 +11,31 @@ type Kind string
 
 // The kinds of differences, in the order of reports.
 const (
-	ResultLost    Kind = "result-lost"   // only the first directory has the result
-	ResultGained  Kind = "result-gained" // only the second directory has the result
-	CrashChanged  Kind = "crash"         // another reason of the crash, or address of the fault
-	Signature     Kind = "signature"     // another crash signature
-	SymbolsLost   Kind = "symbols-lost"  // a module has no symbols any more
-	SymbolsGained Kind = "symbols-gained"
-	ThreadLost    Kind = "thread-lost" // only the first result has the thread
-	ThreadGained  Kind = "thread-gained"
-	Lost          Kind = "lost"          // a frame or an inlined call that only the first stack has
-	Gained        Kind = "gained"        // a frame or an inlined call that only the second stack has
-	Renamed       Kind = "renamed"       // a frame at the same address, of another function
-	TrustLowered  Kind = "trust-lowered" // a frame that was found by a less certain technique
-	TrustRaised   Kind = "trust-raised"  // a frame that was found by a more certain technique
-	Moved         Kind = "moved"         // a function of the same name that begins elsewhere
-	Line          Kind = "line"          // a frame or an inlined call at another line of source code
+	resultLost       Kind = "result-lost"   // only the first directory has the result
+	resultGained     Kind = "result-gained" // only the second directory has the result
+	crashChanged     Kind = "crash"         // another reason of the crash, or address of the fault
+	signatureChanged Kind = "signature"     // another crash signature
+	symbolsLost      Kind = "symbols-lost"  // a module has no symbols any more
+	symbolsGained    Kind = "symbols-gained"
+	threadLost       Kind = "thread-lost" // only the first result has the thread
+	threadGained     Kind = "thread-gained"
+	lost             Kind = "lost"          // a frame or an inlined call that only the first stack has
+	gained           Kind = "gained"        // a frame or an inlined call that only the second stack has
+	renamed          Kind = "renamed"       // a frame at the same address, of another function
+	trustLowered     Kind = "trust-lowered" // a frame that was found by a less certain technique
+	trustRaised      Kind = "trust-raised"  // a frame that was found by a more certain technique
+	moved            Kind = "moved"         // a function of the same name that begins elsewhere
+	lineChanged      Kind = "line"          // a frame or an inlined call at another line of source code
 )
 
 // Kinds returns all kinds, in the order of reports.
 func Kinds() []Kind {
-	return []Kind{ResultLost, ResultGained, CrashChanged, Signature, SymbolsLost, SymbolsGained, ThreadLost, ThreadGained,
-		Lost, Gained, Renamed, TrustLowered, TrustRaised, Moved, Line}
+	return []Kind{resultLost, resultGained, crashChanged, signatureChanged, symbolsLost, symbolsGained, threadLost, threadGained,
+		lost, gained, renamed, trustLowered, trustRaised, moved, lineChanged}
 }
 
-// Place is the place of a difference.
-type Place struct {
+// place is the place of a difference.
+type place struct {
 	Result string // name of the result in its directory; empty for two files
 	Thread int    // 0 for differences of no thread
 	Frame  int    // number in the first stack, in the second of a frame that was gained; inlined calls count
@@ -44,15 +44,15 @@ type Place struct {
 	End string
 }
 
-// Group stands for equal differences: Count is their number, Example is the first of them.
-type Group struct {
+// group stands for equal differences: Count is their number, Example is the first of them.
+type group struct {
 	Kind          Kind
 	Module        string
 	Before, After string
 	// Scanned: the frame, which only one stack has, was found by scanning and can be wrong.
 	Scanned bool
 	Count   int
-	Example Place
+	Example place
 }
 
 // Differences collects the differences between pairs of results.
@@ -60,7 +60,7 @@ type Differences struct {
 	// Results, Threads and Frames count the items that both sides have.
 	Results, Threads, Frames int
 
-	groups map[groupKey]*Group
+	groups map[groupKey]*group
 	counts map[Kind]int
 }
 
@@ -73,20 +73,20 @@ type groupKey struct {
 
 // New returns a collector without differences.
 func New() *Differences {
-	return &Differences{groups: map[groupKey]*Group{}, counts: map[Kind]int{}}
+	return &Differences{groups: map[groupKey]*group{}, counts: map[Kind]int{}}
 }
 
 // Count returns the number of differences of a kind.
 func (d *Differences) Count(k Kind) int { return d.counts[k] }
 
-// Groups returns the differences of a kind, the most frequent first.
-func (d *Differences) Groups(k Kind) (out []*Group) {
+// sorted returns the differences of a kind, the most frequent first.
+func (d *Differences) sorted(k Kind) (out []*group) {
 	for _, g := range d.groups {
 		if g.Kind == k {
 			out = append(out, g)
 		}
 	}
-	slices.SortFunc(out, func(a, b *Group) int {
+	slices.SortFunc(out, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Before, b.Before), cmp.Compare(a.After, b.After), bools(a.Scanned, b.Scanned))
 	})
 	return out
@@ -103,16 +103,16 @@ func bools(a, b bool) int {
 	return -1
 }
 
-// Add adds a difference.
-func (d *Differences) Add(k Kind, module, before, after string, at Place) {
+// note adds a difference.
+func (d *Differences) note(k Kind, module, before, after string, at place) {
 	d.add(groupKey{k, module, before, after, false}, at)
 }
 
-func (d *Differences) add(key groupKey, at Place) {
+func (d *Differences) add(key groupKey, at place) {
 	d.counts[key.kind]++
 	g := d.groups[key]
 	if g == nil {
-		g = &Group{Kind: key.kind, Module: key.module, Before: key.before, After: key.after, Scanned: key.scanned, Example: at}
+		g = &group{Kind: key.kind, Module: key.module, Before: key.before, After: key.after, Scanned: key.scanned, Example: at}
 		d.groups[key] = g
 	}
 	g.Count++
@@ -122,16 +122,16 @@ func (d *Differences) add(key groupKey, at Place) {
 // results in their directories.
 func (d *Differences) Compare(name string, a, b *Result) {
 	d.Results++
-	c := comparer{d: d, at: Place{Result: name}, a: a, b: b, ranks: schemaRanks}
+	c := comparer{d: d, at: place{Result: name}, a: a, b: b, ranks: schemaRanks}
 	if a.Extended && b.Extended {
 		c.ranks = ranks
 	}
 
 	if a.Crash != b.Crash {
-		d.Add(CrashChanged, "", orNone(a.Crash), orNone(b.Crash), c.at)
+		d.note(crashChanged, "", orNone(a.Crash), orNone(b.Crash), c.at)
 	}
 	if a.Signature != b.Signature && a.Signature != "" && b.Signature != "" {
-		d.Add(Signature, "", a.Signature, b.Signature, c.at)
+		d.note(signatureChanged, "", a.Signature, b.Signature, c.at)
 	}
 	c.symbols()
 	c.threads()
@@ -148,7 +148,7 @@ func orNone(s string) string {
 type comparer struct {
 	d     *Differences
 	a, b  *Result
-	at    Place
+	at    place
 	ranks map[string]int
 }
 
@@ -174,9 +174,9 @@ func (c *comparer) symbols() {
 		switch {
 		case !known || before == after:
 		case before:
-			c.d.Add(SymbolsLost, name, "", "", c.at)
+			c.d.note(symbolsLost, name, "", "", c.at)
 		default:
-			c.d.Add(SymbolsGained, name, "", "", c.at)
+			c.d.note(symbolsGained, name, "", "", c.at)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (c *comparer) threads() {
 		other := others[key]
 		delete(others, key)
 		if other == nil {
-			c.d.Add(ThreadLost, "", "", "", c.at)
+			c.d.note(threadLost, "", "", "", c.at)
 			continue
 		}
 		c.d.Threads++
@@ -216,7 +216,7 @@ func (c *comparer) threads() {
 		for key, other := range others {
 			if other == t {
 				c.at.Thread = t.ID
-				c.d.Add(ThreadGained, "", "", "", c.at)
+				c.d.note(threadGained, "", "", "", c.at)
 				delete(others, key)
 			}
 		}
@@ -232,11 +232,11 @@ func (c *comparer) stacks(a, b *Thread) {
 		switch {
 		case p.b < 0:
 			f := &a.Frames[p.a]
-			c.alone(Lost, f, before, b.End)
+			c.alone(lost, f, before, b.End)
 			before += 1 + len(f.Inlines)
 		case p.a < 0:
 			f := &b.Frames[p.b]
-			c.alone(Gained, f, after, a.End)
+			c.alone(gained, f, after, a.End)
 			after += 1 + len(f.Inlines)
 		default:
 			f, g := &a.Frames[p.a], &b.Frames[p.b]
@@ -266,7 +266,7 @@ func (c *comparer) alone(k Kind, f *Frame, number int, end string) {
 // one adds a frame or an inlined call that only one stack has.
 func (c *comparer) one(k Kind, f *Frame, name string) {
 	key := groupKey{kind: k, module: f.Module, before: name, scanned: f.Trust == "scan" || f.Trust == "cfi_scan"}
-	if k == Gained {
+	if k == gained {
 		key.before, key.after = "", name
 	}
 	c.d.add(key, c.at)
@@ -294,9 +294,9 @@ func (c *comparer) frames(f, g *Frame, before, after int) {
 		if f.Module != g.Module {
 			to = orNone(g.Module) + "!" + to
 		}
-		c.d.Add(Renamed, f.Module, from, to, c.at)
+		c.d.note(renamed, f.Module, from, to, c.at)
 	case f.Start != g.Start:
-		c.d.Add(Moved, f.Module, c.start(f), c.start(g), c.at)
+		c.d.note(moved, f.Module, c.start(f), c.start(g), c.at)
 	}
 	c.source(f.Module, f.Function, f.Source, g.Source)
 
@@ -305,9 +305,9 @@ func (c *comparer) frames(f, g *Frame, before, after int) {
 	switch {
 	case f.Trust == g.Trust || was == is && was > 0:
 	case is < was:
-		c.d.Add(TrustLowered, f.Module, f.Trust, g.Trust, c.at)
+		c.d.note(trustLowered, f.Module, f.Trust, g.Trust, c.at)
 	default:
-		c.d.Add(TrustRaised, f.Module, f.Trust, g.Trust, c.at)
+		c.d.note(trustRaised, f.Module, f.Trust, g.Trust, c.at)
 	}
 }
 
@@ -319,7 +319,7 @@ func (c *comparer) start(f *Frame) string {
 // source compares the lines of one function.
 func (c *comparer) source(module, function string, a, b Source) {
 	if a != b {
-		c.d.Add(Line, module, function+" "+a.String(), b.String(), c.at)
+		c.d.note(lineChanged, module, function+" "+a.String(), b.String(), c.at)
 	}
 }
 
@@ -340,17 +340,17 @@ func (c *comparer) inlines(f, g *Frame, before, after int) {
 		case p.a >= 0 && p.b >= 0:
 			c.source(f.Module, f.Inlines[p.a].Function, f.Inlines[p.a].Source, g.Inlines[p.b].Source)
 		case p.a >= 0 && next.a < 0 && next.b >= 0:
-			c.d.Add(Renamed, f.Module, f.Inlines[p.a].Function, g.Inlines[next.b].Function, c.at)
+			c.d.note(renamed, f.Module, f.Inlines[p.a].Function, g.Inlines[next.b].Function, c.at)
 			i++
 		case p.b >= 0 && next.b < 0 && next.a >= 0:
 			c.at.Frame = before + next.a
-			c.d.Add(Renamed, f.Module, f.Inlines[next.a].Function, g.Inlines[p.b].Function, c.at)
+			c.d.note(renamed, f.Module, f.Inlines[next.a].Function, g.Inlines[p.b].Function, c.at)
 			i++
 		case p.a >= 0:
-			c.d.Add(Lost, f.Module, f.Inlines[p.a].Function, "", c.at)
+			c.d.note(lost, f.Module, f.Inlines[p.a].Function, "", c.at)
 		default:
 			c.at.Frame = after + p.b
-			c.d.Add(Gained, f.Module, "", g.Inlines[p.b].Function, c.at)
+			c.d.note(gained, f.Module, "", g.Inlines[p.b].Function, c.at)
 		}
 	}
 }

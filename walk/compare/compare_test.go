@@ -77,7 +77,7 @@ func differences(t *testing.T, first, second string) string {
 	d.Compare("", read(t, first), read(t, second))
 	var lines []string
 	for _, k := range Kinds() {
-		for _, g := range d.Groups(k) {
+		for _, g := range d.sorted(k) {
 			lines = append(lines, string(k)+": "+g.String()+" ("+strings.Repeat("1", g.Count)+")")
 		}
 	}
@@ -196,8 +196,8 @@ func FuzzRead(f *testing.F) {
 		if len(same.groups) > 0 {
 			t.Fatalf("a result differs from itself: %v", same.groups)
 		}
-		if there.Count(ThreadLost) != back.Count(ThreadGained) {
-			t.Fatalf("%d threads lost, %d gained", there.Count(ThreadLost), back.Count(ThreadGained))
+		if there.Count(threadLost) != back.Count(threadGained) {
+			t.Fatalf("%d threads lost, %d gained", there.Count(threadLost), back.Count(threadGained))
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestScanned(t *testing.T) {
 	d := New()
 	d.Compare("", a, b)
 	var text []string
-	for _, g := range d.Groups(Gained) {
+	for _, g := range d.sorted(gained) {
 		text = append(text, g.String())
 	}
 	if got, want := strings.Join(text, "|"), "m!g|m!g  (found by scanning)"; got != want {

@@ -91,10 +91,10 @@ func (d *Differences) directories(a, b string) error {
 	for len(first)+len(second) > 0 {
 		switch {
 		case len(second) == 0 || len(first) > 0 && first[0] < second[0]:
-			d.Add(ResultLost, "", first[0], "", Place{})
+			d.note(resultLost, "", first[0], "", place{})
 			first = first[1:]
 		case len(first) == 0 || second[0] < first[0]:
-			d.Add(ResultGained, "", "", second[0], Place{})
+			d.note(resultGained, "", "", second[0], place{})
 			second = second[1:]
 		default:
 			err := d.files(first[0], filepath.Join(a, first[0]), filepath.Join(b, second[0]))

@@ -12,13 +12,13 @@ import (
 
 // titles are the kinds in words.
 var titles = map[Kind]string{
-	ResultLost: "results only in the first directory", ResultGained: "results only in the second directory",
-	CrashChanged: "another crash", Signature: "another signature",
-	SymbolsLost: "modules that lost their symbols", SymbolsGained: "modules that gained symbols",
-	ThreadLost: "threads lost", ThreadGained: "threads gained",
-	Lost: "frames lost", Gained: "frames gained", Renamed: "frames renamed",
-	TrustLowered: "frames found with less trust", TrustRaised: "frames found with more trust",
-	Moved: "frames of functions that begin elsewhere", Line: "frames at another line",
+	resultLost: "results only in the first directory", resultGained: "results only in the second directory",
+	crashChanged: "another crash", signatureChanged: "another signature",
+	symbolsLost: "modules that lost their symbols", symbolsGained: "modules that gained symbols",
+	threadLost: "threads lost", threadGained: "threads gained",
+	lost: "frames lost", gained: "frames gained", renamed: "frames renamed",
+	trustLowered: "frames found with less trust", trustRaised: "frames found with more trust",
+	moved: "frames of functions that begin elsewhere", lineChanged: "frames at another line",
 }
 
 // Text writes the differences for people: for each kind their number, and up to examples
@@ -27,7 +27,7 @@ var titles = map[Kind]string{
 func (d *Differences) Text(out io.Writer, examples int) error {
 	w := bufio.NewWriter(&printable.Writer{W: out})
 	for _, k := range Kinds() {
-		groups := d.Groups(k)
+		groups := d.sorted(k)
 		if len(groups) == 0 {
 			continue
 		}
@@ -65,14 +65,14 @@ func count(n int, what string) string {
 }
 
 // String returns the module and its change, and whether a frame was only found by scanning.
-func (g *Group) String() string {
+func (g *group) String() string {
 	if g.Scanned {
 		return g.text() + "  (found by scanning)"
 	}
 	return g.text()
 }
 
-func (g *Group) text() string {
+func (g *group) text() string {
 	s := g.Before
 	switch {
 	case g.Before != "" && g.After != "":
@@ -86,14 +86,14 @@ func (g *Group) text() string {
 		return s
 	case s == "":
 		return g.Module
-	case g.Kind == TrustLowered || g.Kind == TrustRaised:
+	case g.Kind == trustLowered || g.Kind == trustRaised:
 		return g.Module + ": " + s
 	}
 	return g.Module + "!" + s
 }
 
 // String returns the place of an example in words.
-func (p *Place) String() string {
+func (p *place) String() string {
 	s := p.Result
 	if p.Thread != 0 || p.Addr != 0 {
 		if s != "" {
@@ -147,7 +147,7 @@ func (d *Differences) JSON(out io.Writer, examples int) error {
 		Counts: map[Kind]int{}, Groups: []jsonGroup{}}
 	for _, k := range Kinds() {
 		j.Counts[k] = d.Count(k)
-		for i, g := range d.Groups(k) {
+		for i, g := range d.sorted(k) {
 			if examples > 0 && i == examples {
 				break
 			}
@@ -161,7 +161,7 @@ func (d *Differences) JSON(out io.Writer, examples int) error {
 	return enc.Encode(j)
 }
 
-func (p *Place) json() jsonPlace {
+func (p *place) json() jsonPlace {
 	j := jsonPlace{Result: optional(p.Result), End: optional(p.End)}
 	if p.Thread != 0 || p.Addr != 0 {
 		j.Thread = &p.Thread

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/internal/quantity"
 )
@@ -272,5 +273,5 @@ func gaps(k *report.Check, reasons []reason, allow []string) (gaps []report.Gap)
 // gapChecks are the checks of record classes. Gaps in other checks, such as that of the three
 // fields of a MODULE record, appear in the notes of the check.
 var gapChecks = map[string]bool{
-	report.CheckFuncs: true, report.CheckNames: true, report.CheckLines: true, report.CheckInlines: true, report.CheckPublics: true, report.CheckCFI: true,
+	checks.Funcs: true, checks.Names: true, checks.Lines: true, checks.Inlines: true, checks.Publics: true, checks.CFI: true,
 }

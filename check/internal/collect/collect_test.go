@@ -3,19 +3,20 @@ package collect
 import (
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
 // TestReasons: a gap has the reason of most of its units, and not that of the other kind.
 func TestReasons(t *testing.T) {
 	c := New(report.Options{})
-	c.Begin(report.CheckLines, "PCs")
-	c.Compared(report.CheckLines, 100)
-	c.Unverified(report.CheckLines, 5, "a small reason")
-	c.Unverified(report.CheckLines, 40, "the great reason")
-	c.Unverified(report.CheckLines, 0, "a detail")
-	c.Unread(report.CheckLines, 10, "a limit")
-	c.Unread(report.CheckLines, 60, "")
+	c.Begin(checks.Lines, "PCs")
+	c.Compared(checks.Lines, 100)
+	c.Unverified(checks.Lines, 5, "a small reason")
+	c.Unverified(checks.Lines, 40, "the great reason")
+	c.Unverified(checks.Lines, 0, "a detail")
+	c.Unread(checks.Lines, 10, "a limit")
+	c.Unread(checks.Lines, 60, "")
 
 	gaps := c.Report(nil).Gaps
 	if len(gaps) != 2 || gaps[0].Kind != report.GapUnverified || gaps[0].Why != "a limit" || gaps[1].Kind != report.GapIncomplete || gaps[1].Why != "the great reason" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/symfile"
@@ -32,19 +33,19 @@ type funcReport struct {
 func Funcs(in *Input, u *Units) (found *collect.Outcome, missing []report.Function) {
 	r := &funcReport{Input: in, Units: u, c: collect.New(in.Report), used: make([]bool, len(in.Sym.Funcs)), lost: map[uint32]bool{}, tables: outcomes{}}
 	c, s := r.c, in.Sym
-	c.Begin(report.CheckFuncs, "functions")
-	c.Begin(report.CheckNames, "functions")
-	c.Begin(report.CheckLines, "PCs")
-	c.Begin(report.CheckInlines, "PCs")
+	c.Begin(checks.Funcs, "functions")
+	c.Begin(checks.Names, "functions")
+	c.Begin(checks.Lines, "PCs")
+	c.Begin(checks.Inlines, "PCs")
 	r.checkCode()
 
 	// In a symbol file without any lines or calls, none counts as missing.
 	if s.Lines == 0 {
 		r.noLines = true
-		c.State(report.CheckLines, report.NotInFile, "")
+		c.State(checks.Lines, report.NotInFile, "")
 	}
 	if s.Inlines == 0 {
-		c.State(report.CheckInlines, report.NotInFile, "")
+		c.State(checks.Inlines, report.NotInFile, "")
 	}
 	c.Add(u.found)
 	if u.state != "" {
@@ -57,15 +58,15 @@ func Funcs(in *Input, u *Units) (found *collect.Outcome, missing []report.Functi
 
 // checkCode checks that FUNC records lie in executable sections.
 func (r *funcReport) checkCode() {
-	r.c.Begin(report.CheckCode, "bytes")
+	r.c.Begin(checks.Code, "bytes")
 	for i := range r.Sym.Funcs {
 		f := &r.Sym.Funcs[i]
-		r.c.Compared(report.CheckCode, f.End-f.Addr)
+		r.c.Compared(checks.Code, f.End-f.Addr)
 		r.Truth.Code.Outside(f.Addr+r.Bias, f.End+r.Bias, func(lo, hi uint64) {
-			r.c.Wrong(collect.At(report.CheckCode, f.Line, f.Addr, "[%#x, %#x) is in no executable section", lo-r.Bias, hi-r.Bias), hi-lo)
+			r.c.Wrong(collect.At(checks.Code, f.Line, f.Addr, "[%#x, %#x) is in no executable section", lo-r.Bias, hi-r.Bias), hi-lo)
 		})
 		if f.Params != 0 {
-			r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "a parameter size other than 0"), 1)
+			r.c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "a parameter size other than 0"), 1)
 		}
 	}
 }
@@ -78,12 +79,12 @@ func (r *funcReport) unverified() {
 		check   string
 		records int
 	}{
-		{report.CheckFuncs, len(s.Funcs)},
-		{report.CheckNames, len(s.Funcs)},
-		{report.CheckLines, s.Lines},
-		{report.CheckInlines, s.Inlines},
+		{checks.Funcs, len(s.Funcs)},
+		{checks.Names, len(s.Funcs)},
+		{checks.Lines, s.Lines},
+		{checks.Inlines, s.Inlines},
 	} {
-		if class.records == 0 && class.check != report.CheckFuncs {
+		if class.records == 0 && class.check != checks.Funcs {
 			continue
 		}
 		if r.state == report.NotVerified {
@@ -122,17 +123,17 @@ func (r *funcReport) functionsOf() {
 	}
 
 	// One note has the sum of the bytes that the missing FUNC records cover.
-	r.c.Compared(report.CheckFuncs, uint64(r.count))
+	r.c.Compared(checks.Funcs, uint64(r.count))
 	if bytes > 0 {
-		r.c.Note(report.CheckFuncs, fmt.Sprintf("%s functions of %s have no FUNC: %s, %s of all functions'",
+		r.c.Note(checks.Funcs, fmt.Sprintf("%s functions of %s have no FUNC: %s, %s of all functions'",
 			quantity.Number(len(r.lost)), quantity.Number(r.count), quantity.Bytes(bytes), quantity.Share(bytes, all)))
 	}
 
 	// Records that match no function come next, then the lines and calls of every record.
 	r.unknownFuncs()
 	r.reportUncarried()
-	r.outcomes(report.CheckLines, []outcomes{r.lines, r.tables}, r.describeLine)
-	r.outcomes(report.CheckInlines, []outcomes{r.calls}, func(d *difference) string { return r.describeCall(d, r.source) })
+	r.outcomes(checks.Lines, []outcomes{r.lines, r.tables}, r.describeLine)
+	r.outcomes(checks.Inlines, []outcomes{r.calls}, func(d *difference) string { return r.describeCall(d, r.source) })
 }
 
 // function compares the FUNC records at one address with same, the functions that begin there; the
@@ -149,7 +150,7 @@ func (r *funcReport) function(same []function, end uint64) bool {
 		if r.Map {
 			r.missing = append(r.missing, report.Function{Range: report.Range{Lo: lo - r.Bias, Hi: end - r.Bias}, Name: r.nameOf(same), Missing: true})
 		}
-		c.Missing(collect.At(report.CheckFuncs, 0, lo-r.Bias, "no FUNC at %#x: %s, %d bytes", lo-r.Bias, r.nameOf(same), end-lo), uint64(len(r.lost)-before))
+		c.Missing(collect.At(checks.Funcs, 0, lo-r.Bias, "no FUNC at %#x: %s, %d bytes", lo-r.Bias, r.nameOf(same), end-lo), uint64(len(r.lost)-before))
 		return false
 	}
 
@@ -158,7 +159,7 @@ func (r *funcReport) function(same []function, end uint64) bool {
 		r.used[i] = true
 		f := &s.Funcs[i]
 		if got := f.End + r.Bias; got != end && !slices.ContainsFunc(same, func(t function) bool { return t.hi == got }) {
-			c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: it has %#x in the %s", f.End-f.Addr, end-lo, r.source), 1)
+			c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "%#x bytes: it has %#x in the %s", f.End-f.Addr, end-lo, r.source), 1)
 		}
 		r.checkName(f, same)
 		r.checkMultiple(f, same)
@@ -186,20 +187,20 @@ func (r *funcReport) checkName(f *symfile.Func, same []function) {
 	}
 	switch {
 	case verdict == naming.Right:
-		r.c.Compared(report.CheckNames, 1)
+		r.c.Compared(checks.Names, 1)
 		return
 
 	// A name that is not known, or not read, may be the one in the record.
 	case unread:
-		r.c.Unverified(report.CheckNames, 1, noteUnread)
+		r.c.Unverified(checks.Names, 1, noteUnread)
 		return
 	case verdict == naming.Unverified:
-		r.c.Unverified(report.CheckNames, 1, noteUnverified)
+		r.c.Unverified(checks.Names, 1, noteUnverified)
 		return
 	}
 
-	r.c.Compared(report.CheckNames, 1)
-	r.c.Wrong(collect.At(report.CheckNames, f.Line, f.Addr, "the function is %s", r.nameOf(same)), 1)
+	r.c.Compared(checks.Names, 1)
+	r.c.Wrong(collect.At(checks.Names, f.Line, f.Addr, "the function is %s", r.nameOf(same)), 1)
 }
 
 // nameOf returns the name of functions that begin at one address, for a message: of several names the
@@ -228,7 +229,7 @@ func (r *funcReport) checkMultiple(f *symfile.Func, same []function) {
 	if slices.ContainsFunc(same, func(t function) bool { return t.name != same[0].name }) {
 		return
 	}
-	r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "marked m, but no other function shares its address"), 1)
+	r.c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "marked m, but no other function shares its address"), 1)
 }
 
 // unknownFuncs reports FUNC records at whose address no function begins. A record that begins where
@@ -251,11 +252,11 @@ func (r *funcReport) unknownFuncs() {
 		if r.symbolFunc(i) {
 			r.otherRecords(i, "of functions that only the symbol table knows")
 		} else if r.holes {
-			r.c.Unread(report.CheckFuncs, 1, "")
-			r.c.Unread(report.CheckNames, 1, "of functions that are not read")
+			r.c.Unread(checks.Funcs, 1, "")
+			r.c.Unread(checks.Names, 1, "of functions that are not read")
 			r.otherRecords(i, "of functions that are not read")
 		} else {
-			r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "no function of the %s begins at %#x", r.source, f.Addr), 1)
+			r.c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "no function of the %s begins at %#x", r.source, f.Addr), 1)
 		}
 	}
 }
@@ -267,23 +268,23 @@ func (r *funcReport) otherRecords(i int, of string) {
 	if o, ok := r.others[i]; ok {
 		r.tables[i] = o
 	} else if f.Lines > 0 {
-		r.c.Unverified(report.CheckLines, 0, "lines "+of)
+		r.c.Unverified(checks.Lines, 0, "lines "+of)
 	}
 
 	if f.Inlines > 0 {
-		r.c.Unverified(report.CheckInlines, 0, "inlined calls "+of)
+		r.c.Unverified(checks.Inlines, 0, "inlined calls "+of)
 	}
 }
 
 // uncompared counts the PCs with lines or inlined calls of a FUNC for which there was nothing to
 // compare.
 func (r *funcReport) uncompared(check string, f *symfile.Func) {
-	if check == report.CheckLines && f.Lines == 0 || check == report.CheckInlines && f.Inlines == 0 {
+	if check == checks.Lines && f.Lines == 0 || check == checks.Inlines && f.Inlines == 0 {
 		return
 	}
 	var n uint64
 	r.Sym.Read(f, &r.body)
-	if check == report.CheckLines {
+	if check == checks.Lines {
 		for i := range r.body.Lines {
 			n += uint64(r.body.Lines[i].Size)
 		}
@@ -318,7 +319,7 @@ func (r *funcReport) outcomes(check string, all []outcomes, describe func(*diffe
 			continue
 		}
 		r.c.Compared(check, o.compared-o.unread)
-		if check == report.CheckLines && r.noLines { // one loss, not a finding for each function
+		if check == checks.Lines && r.noLines { // one loss, not a finding for each function
 			r.c.More(check, 0, o.missing, 0)
 			continue
 		}

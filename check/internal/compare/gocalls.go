@@ -1,15 +1,15 @@
 package compare
 
 import (
+	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/truth/gotable"
-	"symkit/check/report"
 )
 
 // goCalls compares the INLINE records of FUNC k with the inlined calls that Go's tables have for
 // function i of the table, whose code is [lo, hi).
 func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
-	if w.exhausted(report.CheckInlines) {
+	if w.exhausted(checks.Inlines) {
 		return
 	}
 	sf := &w.in.Sym.Funcs[k]
@@ -20,7 +20,7 @@ func (w *worker) goCalls(g *gotable.Inlines, i int, lo, hi uint64, k int) {
 	w.calls, ok = w.goTruth(w.calls[:0], g, i, lo, hi)
 	w.spend(g.Steps - before)
 	if !ok {
-		w.out.found.Unverified(report.CheckInlines, max(1, uint64(sf.Inlines)), gotable.NoteGoDamage)
+		w.out.found.Unverified(checks.Inlines, max(1, uint64(sf.Inlines)), gotable.NoteGoDamage)
 		return
 	}
 	w.compareInlines(k, 0, uint64(i))

@@ -1,12 +1,12 @@
 package compare
 
 import (
+	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
-	"symkit/check/report"
 )
 
 // goFunctions compares line records with the table of a Go program that has no other debug information,
@@ -44,7 +44,7 @@ func (in *Input) goFunctions(t *gotable.Table) *Units {
 			if inlines != nil && s.Inlines > 0 {
 				w.goCalls(inlines, i, f.Entry, fn.hi, k)
 			} else if s.Funcs[k].Inlines > 0 {
-				u.hide(report.CheckInlines, note)
+				u.hide(checks.Inlines, note)
 			}
 		}
 		u.functions = append(u.functions, fn)

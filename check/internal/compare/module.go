@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/truth/image"
@@ -31,9 +32,9 @@ type moduleReport struct {
 // another one than the ELF file.
 func Module(in *Input, given Given) (found *collect.Outcome, other string) {
 	r := &moduleReport{in, given, collect.New(in.Report)}
-	r.c.Begin(report.CheckModule, "fields")
+	r.c.Begin(checks.Module, "fields")
 	if in.Sym.Module.Arch == "" {
-		r.c.Missing(report.Finding{Check: report.CheckModule, What: "no MODULE record"}, 1)
+		r.c.Missing(report.Finding{Check: checks.Module, What: "no MODULE record"}, 1)
 		return r.c, ""
 	}
 	return r.c, r.module()
@@ -43,11 +44,11 @@ func (r *moduleReport) module() (other string) {
 	c, s := r.c, r.Sym
 
 	// Architecture and operating system.
-	wrong := func(what string) { c.Wrong(collect.At(report.CheckModule, 1, 0, "%s", what), 1) }
+	wrong := func(what string) { c.Wrong(collect.At(checks.Module, 1, 0, "%s", what), 1) }
 	main := r.Truth.Image.Main
-	c.Compared(report.CheckModule, 2)
+	c.Compared(checks.Module, 2)
 	if want := image.ArchName(main.Machine, main.Class, main.Flags); want == "" {
-		c.Unverified(report.CheckModule, 1, fmt.Sprintf("the name of machine %v is not known", main.Machine))
+		c.Unverified(checks.Module, 1, fmt.Sprintf("the name of machine %v is not known", main.Machine))
 	} else if s.Module.Arch != want {
 		wrong(fmt.Sprintf("the architecture is %s", want))
 	}
@@ -57,7 +58,7 @@ func (r *moduleReport) module() (other string) {
 
 	// Name and id.
 	id, names := image.Identity(r.Truth.Image, r.Names)
-	c.Compared(report.CheckModule, 3)
+	c.Compared(checks.Module, 3)
 	if !slices.Contains(names, naming.Escaped(s.Module.Name)) {
 		wrong(fmt.Sprintf("the name is %s", strings.Join(names, " or ")))
 	}
@@ -93,7 +94,7 @@ func (r *moduleReport) checkID(id []byte, wrong func(string)) (want string, know
 		id = image.TextHash(r.Truth.Image.Main)
 		// Breakpad writes the hash in INFO CODE_ID too.
 		if has && (id == nil || code.Text != image.UpperHex(id)) {
-			r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "there is no build id"), 1)
+			r.c.Wrong(collect.At(checks.Module, code.Line, 0, "there is no build id"), 1)
 		}
 
 		// An id that the user gave with --id counts if the file itself has no id.
@@ -104,16 +105,16 @@ func (r *moduleReport) checkID(id []byte, wrong func(string)) (want string, know
 			}
 			return "", false
 		} else if id == nil {
-			r.c.Unverified(report.CheckModule, 1, "neither build id nor code to make an id of")
+			r.c.Unverified(checks.Module, 1, "neither build id nor code to make an id of")
 			return "", false
 		}
 	} else {
 		want := image.UpperHex(id)
 		text, _, _ := strings.Cut(code.Text, " ")
 		if !has {
-			r.c.Missing(report.Finding{Check: report.CheckModule, What: "no INFO CODE_ID: the build id is " + want}, 1)
+			r.c.Missing(report.Finding{Check: checks.Module, What: "no INFO CODE_ID: the build id is " + want}, 1)
 		} else if text != want {
-			r.c.Wrong(collect.At(report.CheckModule, code.Line, 0, "the build id is %s", want), 1)
+			r.c.Wrong(collect.At(checks.Module, code.Line, 0, "the build id is %s", want), 1)
 		}
 	}
 

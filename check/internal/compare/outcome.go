@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/pcs"
 	"symkit/check/report"
@@ -184,8 +185,8 @@ func (u *Units) add(others ...*Units) {
 func (u *Units) hole(check string, n uint64, why string) {
 	u.holes = true
 	u.found.Unread(check, n, why)
-	u.hide(report.CheckLines, "")
-	u.hide(report.CheckInlines, why)
+	u.hide(checks.Lines, "")
+	u.hide(checks.Inlines, why)
 }
 
 // hide notes that some lines or inlined calls of the ELF file could not be read or compared: records

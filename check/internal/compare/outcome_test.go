@@ -3,6 +3,7 @@ package compare
 import (
 	"testing"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/symfile"
@@ -16,14 +17,14 @@ import (
 func TestDifferences(t *testing.T) {
 	in := &Input{Sym: &symfile.File{Funcs: make([]symfile.Func, 2)}}
 	r := &funcReport{Input: in, c: collect.New(report.Options{Limit: 100})}
-	r.c.Begin(report.CheckLines, "PCs")
+	r.c.Begin(checks.Lines, "PCs")
 	const most = 3
 	var many, one outcome
 	for i := range uint64(10) {
 		many.add(difference{lo: 10 * i, hi: 10*i + 1, at: uint32(i % 2)}, most) // every other one is missing
 	}
 	one.add(difference{lo: 100, hi: 107, at: 1}, most)
-	r.outcomes(report.CheckLines, []outcomes{{0: many, 1: one}}, func(*difference) string { return "" })
+	r.outcomes(checks.Lines, []outcomes{{0: many, 1: one}}, func(*difference) string { return "" })
 	report := r.c.Report(nil)
 	k := report.Checks[0]
 	if k.Findings != 11 || k.Wrong != 5+7 || k.Missing != 5 || len(report.Findings) != 3+1 {

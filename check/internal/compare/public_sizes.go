@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sort"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
-	"symkit/check/report"
 	"symkit/emit"
 )
 
@@ -27,18 +27,18 @@ func (r *publicReport) publicSizes() {
 
 		// A stub for calls to another module has no symbol. It reaches to the next one.
 		if r.unknown(p) {
-			c.Unverified(report.CheckPublics, 1, noteExported)
+			c.Unverified(checks.Publics, 1, noteExported)
 			continue
 		}
-		c.Compared(report.CheckPublics, 1)
+		c.Compared(checks.Publics, 1)
 		switch size := have[i]; {
 		case size == min(want, 1<<32-1):
 		case size == 0:
-			c.Missing(collect.At(report.CheckPublics, p.At, p.Addr, "no size in INFO %s; the symbol has %#x bytes", emit.KeyPublicSizes, want), 1)
+			c.Missing(collect.At(checks.Publics, p.At, p.Addr, "no size in INFO %s; the symbol has %#x bytes", emit.KeyPublicSizes, want), 1)
 		case want > 0:
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "%#x bytes in INFO %s; the symbol has %#x", size, emit.KeyPublicSizes, want), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "%#x bytes in INFO %s; the symbol has %#x", size, emit.KeyPublicSizes, want), 1)
 		case size != r.toNext(i):
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "%#x bytes in INFO %s, but no symbol has a size, and no stub ends there", size, emit.KeyPublicSizes), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "%#x bytes in INFO %s, but no symbol has a size, and no stub ends there", size, emit.KeyPublicSizes), 1)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func (r *publicReport) declaredSizes() (sizes []uint64, any bool) {
 			message = fmt.Sprintf("no PUBLIC is at the last address, %#x", p.Last)
 		}
 		if message != "" {
-			r.c.Compared(report.CheckPublics, 1)
-			r.c.Wrong(collect.At(report.CheckPublics, r.Sym.Infos[i].Line, p.First, "%s", message), 1)
+			r.c.Compared(checks.Publics, 1)
+			r.c.Wrong(collect.At(checks.Publics, r.Sym.Infos[i].Line, p.First, "%s", message), 1)
 			continue
 		}
 		for k, size := range p.Sizes {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/symfile"
@@ -28,16 +29,16 @@ func Publics(in *Input) *collect.Outcome {
 
 func (r *publicReport) publics() {
 	c, s := r.c, r.Sym
-	c.Begin(report.CheckPublics, "symbols")
+	c.Begin(checks.Publics, "symbols")
 	all := r.Truth.Symbols.All
 	if r.Truth.Symbols.Over != nil {
-		c.State(report.CheckPublics, report.NotVerified, "")
-		c.Unread(report.CheckPublics, uint64(max(len(s.Publics), 1)), r.Truth.Symbols.Over.Error())
+		c.State(checks.Publics, report.NotVerified, "")
+		c.Unread(checks.Publics, uint64(max(len(s.Publics), 1)), r.Truth.Symbols.Over.Error())
 		return
 	}
 	if !r.Truth.Symbols.Any {
-		c.State(report.CheckPublics, report.NotInELF, "no symbol table")
-		c.Unverified(report.CheckPublics, uint64(len(s.Publics)), "")
+		c.State(checks.Publics, report.NotInELF, "no symbol table")
+		c.Unverified(checks.Publics, uint64(len(s.Publics)), "")
 		return
 	}
 
@@ -56,9 +57,9 @@ func (r *publicReport) publics() {
 
 		inner = max(inner, symtab.SizedEnd(all[from:to], true))
 		if addr := all[from].Addr; function && addr >= r.Bias && !r.covered.Contains(addr-r.Bias) {
-			c.Compared(report.CheckPublics, 1)
+			c.Compared(checks.Publics, 1)
 			if !r.hasPublic(addr) {
-				c.Missing(collect.At(report.CheckPublics, 0, addr-r.Bias, "no PUBLIC at %#x: %s", addr-r.Bias, r.Truth.Symbols.Names.Text(name)), 1)
+				c.Missing(collect.At(checks.Publics, 0, addr-r.Bias, "no PUBLIC at %#x: %s", addr-r.Bias, r.Truth.Symbols.Names.Text(name)), 1)
 			}
 		}
 		from = to
@@ -73,7 +74,7 @@ func (r *publicReport) publicNames() {
 	c, s := r.c, r.Sym
 	stubs := plt.Read(r.Truth.Image.Main, r.Truth.Symbols)
 	for _, err := range stubs.Losses {
-		c.Unverified(report.CheckPublics, 1, err.Error())
+		c.Unverified(checks.Publics, 1, err.Error())
 	}
 	r.missingSlots(stubs.Slots)
 	for i := range s.Publics {
@@ -89,24 +90,24 @@ func (r *publicReport) publicNames() {
 		}
 		switch {
 		case !stub && r.unknown(p):
-			c.Unverified(report.CheckPublics, 1, noteExported)
+			c.Unverified(checks.Publics, 1, noteExported)
 			continue
 		case verdict == naming.Unverified:
-			c.Unverified(report.CheckPublics, 1, noteUnverified)
+			c.Unverified(checks.Publics, 1, noteUnverified)
 		default:
-			c.Compared(report.CheckPublics, 1)
+			c.Compared(checks.Publics, 1)
 		}
 		switch {
 		case stub:
 		case len(same) == 0:
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "no symbol of code is at %#x", p.Addr), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "no symbol of code is at %#x", p.Addr), 1)
 		case verdict == naming.Wrong:
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "the symbol is %s", r.Truth.Symbols.Names.Text(same[0].Name)), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "the symbol is %s", r.Truth.Symbols.Names.Text(same[0].Name)), 1)
 		case p.Multiple && !r.Truth.Symbols.Shared(addr):
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "marked m, but no other symbol shares its address"), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "marked m, but no other symbol shares its address"), 1)
 		}
 		if p.Params != 0 {
-			c.Wrong(collect.At(report.CheckPublics, p.At, p.Addr, "a parameter size other than 0"), 1)
+			c.Wrong(collect.At(checks.Publics, p.At, p.Addr, "a parameter size other than 0"), 1)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func (r *publicReport) missingSlots(slots []plt.Slot) {
 	for _, slot := range slots {
 		if (r.Sym.Own || !slot.Own) && !r.hasPublic(slot.At[0]) && !r.hasPublic(slot.At[1]) {
 			addr := slot.At[1] - r.Bias
-			r.c.Missing(collect.At(report.CheckPublics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.Truth.Symbols.Names.Text(slot.Name)), 1)
+			r.c.Missing(collect.At(checks.Publics, 0, addr, "no PUBLIC for the PLT slot at %#x: %s@plt", addr, r.Truth.Symbols.Names.Text(slot.Name)), 1)
 		}
 	}
 }

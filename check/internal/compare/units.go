@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/report"
@@ -22,7 +23,7 @@ func FromUnits(ctx context.Context, in *Input) (*Units, error) {
 		return nil, err
 	}
 	if over := in.Truth.Symbols.Over; over != nil {
-		u.hole(report.CheckFuncs, 1, over.Error()) // FUNC records may be of these symbols
+		u.hole(checks.Funcs, 1, over.Error()) // FUNC records may be of these symbols
 	}
 	slices.SortFunc(u.functions, func(a, b function) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
@@ -122,7 +123,7 @@ func (in *Input) units(ctx context.Context) (*Units, error) {
 	out.add(results[1:]...)
 	out.add(others...)
 	if damage != nil {
-		out.hole(report.CheckFuncs, 1, damage.Error())
+		out.hole(checks.Funcs, 1, damage.Error())
 	}
 	return out, nil
 }
@@ -149,7 +150,7 @@ const splitFuncs, funcsChunk = 1 << 11, 1 << 8
 // unit compares the records of one unit.
 func (w *worker) unit(ctx context.Context, u *truth.Unit) error {
 	for _, err := range u.Damage {
-		w.out.hole(report.CheckFuncs, 1, err.Error())
+		w.out.hole(checks.Funcs, 1, err.Error())
 	}
 	if len(u.Funcs) == 0 {
 		return nil
@@ -225,9 +226,9 @@ func (w *worker) functions(u *truth.Unit) {
 // noLines notes that the lines of a unit cannot be read. Inlined calls need them too, for the names of
 // their files.
 func (w *worker) noLines(err error) {
-	w.out.hide(report.CheckLines, err.Error())
-	w.out.hide(report.CheckInlines, err.Error())
-	w.out.found.Unverified(report.CheckLines, 0, err.Error())
+	w.out.hide(checks.Lines, err.Error())
+	w.out.hide(checks.Inlines, err.Error())
+	w.out.found.Unverified(checks.Lines, 0, err.Error())
 }
 
 // function compares the lines and the inlined calls of the FUNC records that a function has: of each
@@ -253,7 +254,7 @@ func (w *worker) function(u *truth.Unit, f *dwarfinfo.Func) {
 // the one copy of an inline function that the linker kept, and only the first unit that agrees is
 // compared.
 func (w *worker) lines(i int, t *dwarfinfo.Lines, from uint64, right uint32) (o outcome, ok bool) {
-	if w.in.work.is(i, right) || w.exhausted(report.CheckLines) {
+	if w.in.work.is(i, right) || w.exhausted(checks.Lines) {
 		return o, false
 	}
 	f := &w.in.Sym.Funcs[i]
@@ -267,13 +268,13 @@ func (w *worker) lines(i int, t *dwarfinfo.Lines, from uint64, right uint32) (o 
 
 // inlines compares the inlined calls of FUNC i with those of function f.
 func (w *worker) inlines(i int, u *truth.Unit, f *dwarfinfo.Func) {
-	if w.in.work.is(i, callsRight) || w.exhausted(report.CheckInlines) {
+	if w.in.work.is(i, callsRight) || w.exhausted(checks.Inlines) {
 		return
 	}
 	var ok bool
 	w.calls, ok = w.truthCalls(w.calls[:0], u, f, &w.in.Sym.Funcs[i])
 	if !ok {
-		w.out.hide(report.CheckInlines, noteTooOften)
+		w.out.hide(checks.Inlines, noteTooOften)
 		return
 	}
 	w.compareInlines(i, f.Inlines.Len(), uint64(f.Ref.Off))
@@ -289,7 +290,7 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 		if x.Lo >= x.Hi {
 			continue
 		}
-		if w.exhausted(report.CheckLines) {
+		if w.exhausted(checks.Lines) {
 			return
 		}
 		if in.covered.FirstOutside(x.Lo-in.Bias, x.Hi-in.Bias) < x.Hi-in.Bias {

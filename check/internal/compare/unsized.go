@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth/symtab"
-	"symkit/check/report"
 )
 
 // Assemblers write no sizes of functions unless the source has them, but a line for each
@@ -90,12 +90,12 @@ func (r *funcReport) reportUncarried() {
 		if sized > addr {
 			end = min(end, sized)
 		}
-		r.c.Compared(report.CheckLines, end-addr)
+		r.c.Compared(checks.Lines, end-addr)
 		if r.noLines {
-			r.c.More(report.CheckLines, 0, end-addr, 0)
+			r.c.More(checks.Lines, 0, end-addr, 0)
 			continue
 		}
-		r.c.Missing(collect.At(report.CheckLines, 0, addr-r.Bias, "no FUNC has the lines of [%#x, %#x): %s", addr-r.Bias, end-r.Bias,
+		r.c.Missing(collect.At(checks.Lines, 0, addr-r.Bias, "no FUNC has the lines of [%#x, %#x): %s", addr-r.Bias, end-r.Bias,
 			r.Truth.Symbols.Names.Text(same[0].Name)), end-addr)
 	}
 }
@@ -119,23 +119,23 @@ func (r *funcReport) symbolFunc(i int) bool {
 	}
 
 	// Both the size and the name are verified by the symbol.
-	r.c.Compared(report.CheckFuncs, 1)
+	r.c.Compared(checks.Funcs, 1)
 	if verdict == naming.Right {
-		r.c.Compared(report.CheckNames, 1)
+		r.c.Compared(checks.Names, 1)
 	} else {
-		r.c.Unverified(report.CheckNames, 1, noteUnverified)
+		r.c.Unverified(checks.Names, 1, noteUnverified)
 	}
 	end := f.End + r.Bias
 	if highest <= lo {
 		want, ok := r.endsUnsized(i)
 		if !ok {
-			r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its code goes on to %#x", f.End-f.Addr, want-r.Bias), 1)
+			r.c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "%#x bytes: its code goes on to %#x", f.End-f.Addr, want-r.Bias), 1)
 		}
 		return true
 	}
 	hasEnd := end > lo && slices.ContainsFunc(same, func(s symtab.Symbol) bool { return s.End == end })
 	if !hasEnd && !(f.End == next && end < highest) {
-		r.c.Wrong(collect.At(report.CheckFuncs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, highest-lo), 1)
+		r.c.Wrong(collect.At(checks.Funcs, f.Line, f.Addr, "%#x bytes: its symbol has %#x", f.End-f.Addr, highest-lo), 1)
 	}
 	return true
 }

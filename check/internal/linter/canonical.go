@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/symfile"
@@ -182,7 +183,7 @@ func (k *canon) info(at int, r *emit.Info) {
 		return
 	}
 	k.on = true
-	k.c.Begin(report.CheckCanonical, "records")
+	k.c.Begin(checks.Canonical, "records")
 	for _, f := range k.pending {
 		k.c.Wrong(f, 1)
 	}
@@ -206,7 +207,7 @@ func (k *canon) address(at int, addr, end uint64) {
 
 // fail adds a finding, which waits until the writer is known.
 func (k *canon) fail(at int, what string) {
-	f := report.Finding{Check: report.CheckCanonical, Line: at, What: what}
+	f := report.Finding{Check: checks.Canonical, Line: at, What: what}
 	if !k.on {
 		k.pending = append(k.pending, f)
 		return

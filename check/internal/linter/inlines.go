@@ -1,9 +1,9 @@
 package linter
 
 import (
+	"symkit/check/internal/checks"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
-	"symkit/check/report"
 )
 
 // levelRange is one range of an INLINE record.
@@ -25,7 +25,7 @@ func (l *linter) body(f *symfile.Func, b *symfile.Body, own bool) {
 		}
 		l.lines.add(r.At, r.Addr, i == 0, "line")
 		if r.Addr < f.Addr || r.End() > f.End {
-			l.wrong(report.CheckNesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
+			l.wrong(checks.Nesting, r.At, r.Addr, "reaches out of its FUNC, [%#x, %#x)", f.Addr, f.End)
 		}
 	}
 	if f == nil {
@@ -33,7 +33,7 @@ func (l *linter) body(f *symfile.Func, b *symfile.Body, own bool) {
 	}
 	overlaps(b.ByAddress(), func(open, r *symfile.Line) {
 		if r.Size > 0 {
-			l.wrong(report.CheckOverlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
+			l.wrong(checks.Overlaps, r.At, r.Addr, "overlaps the line record of line %d", open.At)
 		}
 	})
 
@@ -55,7 +55,7 @@ func (l *linter) inlines(f *symfile.Func, b *symfile.Body) {
 				l.keys.Add(in.Depth, r.Addr)
 			} else if !hasEmpty {
 				hasEmpty = true
-				l.wrong(report.CheckConsumers, in.At, r.Addr, "an empty range, which has no effect")
+				l.wrong(checks.Consumers, in.At, r.Addr, "an empty range, which has no effect")
 			}
 		}
 	}
@@ -96,10 +96,10 @@ func (l *linter) level(f *symfile.Func, own, parents []levelRange) {
 	cover := pcs.SetOf(parents)
 	for i, r := range own {
 		if r.Lo < f.Addr || r.Hi > f.End {
-			l.wrong(report.CheckNesting, r.at, r.Lo, "[%#x, %#x) reaches out of its FUNC, [%#x, %#x)", r.Lo, r.Hi, f.Addr, f.End)
+			l.wrong(checks.Nesting, r.at, r.Lo, "[%#x, %#x) reaches out of its FUNC, [%#x, %#x)", r.Lo, r.Hi, f.Addr, f.End)
 		}
 		if i > 0 && own[i-1].Hi > r.Lo {
-			l.wrong(report.CheckOverlaps, r.at, r.Lo, "[%#x, %#x) overlaps the call of line %d on the same level", r.Lo, r.Hi, own[i-1].at)
+			l.wrong(checks.Overlaps, r.at, r.Lo, "[%#x, %#x) overlaps the call of line %d on the same level", r.Lo, r.Hi, own[i-1].at)
 		}
 		if r.depth == 0 {
 			continue
@@ -110,10 +110,10 @@ func (l *linter) level(f *symfile.Func, own, parents []levelRange) {
 			parents = parents[1:]
 		}
 		if l.own && len(parents) > 0 && parents[0].at > r.at {
-			l.wrong(report.CheckCanonical, r.at, r.Lo, "symkit writes it after the call that it is in, line %d", parents[0].at)
+			l.wrong(checks.Canonical, r.at, r.Lo, "symkit writes it after the call that it is in, line %d", parents[0].at)
 		}
 		if pos := cover.FirstOutside(r.Lo, r.Hi); pos < r.Hi {
-			l.wrong(report.CheckNesting, r.at, pos, "no call of depth %d contains %#x", r.depth-1, pos)
+			l.wrong(checks.Nesting, r.at, pos, "no call of depth %d contains %#x", r.depth-1, pos)
 		}
 	}
 }

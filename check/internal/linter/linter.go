@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
@@ -25,7 +26,7 @@ func Run(opt report.Options, text symfile.Text, arch *cfi.Arch) (*symfile.File, 
 	// functions on another goroutine.
 	c := collect.New(opt)
 	l := &linter{c: collect.New(opt), arch: arch}
-	c.Begin(report.CheckGrammar, "lines")
+	c.Begin(checks.Grammar, "lines")
 	k := canon{c: c, data: text.Bytes}
 	bad := func(line, _ int, err error) { c.Wrong(badLine(line, err), 1) }
 	s, err := symfile.Parse(text, opt.Limits, bad, k.record, func(f *symfile.Func, b *symfile.Body) { l.body(f, b, k.on) })
@@ -36,15 +37,15 @@ func Run(opt report.Options, text symfile.Text, arch *cfi.Arch) (*symfile.File, 
 
 	// All other checks look at the records in memory.
 	l.c, l.s, l.own, s.Own = c, s, k.on, k.on
-	c.Begin(report.CheckNesting, "records")
-	c.Compared(report.CheckNesting, uint64(s.Lines+s.Inlines))
+	c.Begin(checks.Nesting, "records")
+	c.Compared(checks.Nesting, uint64(s.Lines+s.Inlines))
 	if k.on {
-		c.Compared(report.CheckCanonical, k.n)
+		c.Compared(checks.Canonical, k.n)
 	}
 	if l.arch == nil {
 		l.arch = cfi.ArchByName(s.Module.Arch)
 	}
-	c.Compared(report.CheckGrammar, uint64(s.NumLines))
+	c.Compared(checks.Grammar, uint64(s.NumLines))
 
 	l.numbers()
 	l.publicSizes()
@@ -65,15 +66,15 @@ func badLine(line int, err error) report.Finding {
 			err = e.Err
 		}
 	}
-	return report.Finding{Check: report.CheckGrammar, Line: line, What: err.Error()}
+	return report.Finding{Check: checks.Grammar, Line: line, What: err.Error()}
 }
 
 // numbers checks that each number of a FILE or INLINE_ORIGIN, each address of a PUBLIC, and each
 // INFO key that symkit knows is used only once.
 func (l *linter) numbers() {
 	c, s := l.c, l.s
-	c.Begin(report.CheckDuplicates, "records")
-	c.Compared(report.CheckDuplicates, uint64(len(s.Files.List)+len(s.Origins.List)+len(s.Funcs)+len(s.Publics)))
+	c.Begin(checks.Duplicates, "records")
+	c.Compared(checks.Duplicates, uint64(len(s.Files.List)+len(s.Origins.List)+len(s.Funcs)+len(s.Publics)))
 	for _, names := range []struct {
 		n    *symfile.Names
 		what string
@@ -81,7 +82,7 @@ func (l *linter) numbers() {
 		for i := range names.n.List {
 			r := &names.n.List[i]
 			if j, ok := names.n.Index(r.Num); ok && int(j) != i {
-				l.wrong(report.CheckDuplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At)
+				l.wrong(checks.Duplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At)
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (l *linter) numbers() {
 			continue
 		}
 		if at, ok := seen[i.Key]; ok {
-			l.wrong(report.CheckDuplicates, i.Line, 0, "INFO %s is also on line %d", i.Key, at)
+			l.wrong(checks.Duplicates, i.Line, 0, "INFO %s is also on line %d", i.Key, at)
 		}
 		seen[i.Key] = i.Line
 	}
@@ -102,7 +103,7 @@ func (l *linter) numbers() {
 	for k := 1; k < len(publics); k++ {
 		p, q := &publics[k-1], &publics[k]
 		if p.Addr == q.Addr {
-			l.wrong(report.CheckDuplicates, q.At, q.Addr, "a PUBLIC at %#x is also on line %d", q.Addr, p.At)
+			l.wrong(checks.Duplicates, q.At, q.Addr, "a PUBLIC at %#x is also on line %d", q.Addr, p.At)
 		}
 	}
 }
@@ -110,13 +111,13 @@ func (l *linter) numbers() {
 // funcs finds FUNC records at one address, and those that overlap.
 func (l *linter) funcs() {
 	c, s := l.c, l.s
-	c.Begin(report.CheckOverlaps, "ranges")
-	c.Compared(report.CheckOverlaps, uint64(len(s.Funcs)+s.Lines+len(s.Inits)))
+	c.Begin(checks.Overlaps, "ranges")
+	c.Compared(checks.Overlaps, uint64(len(s.Funcs)+s.Lines+len(s.Inits)))
 	overlaps(pcs.Sorted(s.Funcs), func(open, f *symfile.Func) {
 		if f.Addr == open.Addr {
-			l.wrong(report.CheckDuplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line)
+			l.wrong(checks.Duplicates, f.Line, f.Addr, "a FUNC at %#x is also on line %d", f.Addr, open.Line)
 		} else {
-			l.wrong(report.CheckOverlaps, f.Line, f.Addr, "begins inside the FUNC of line %d, [%#x, %#x)", open.Line, open.Addr, open.End)
+			l.wrong(checks.Overlaps, f.Line, f.Addr, "begins inside the FUNC of line %d, [%#x, %#x)", open.Line, open.Addr, open.End)
 		}
 	})
 }
@@ -125,7 +126,7 @@ func (l *linter) funcs() {
 func (l *linter) inits() {
 	overlaps(pcs.Sorted(l.s.Inits), func(open, r *symfile.Init) {
 		if r.Addr < r.End {
-			l.wrong(report.CheckOverlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
+			l.wrong(checks.Overlaps, r.At, r.Addr, "begins inside the range of line %d, [%#x, %#x): consumers use only one of them", open.At, open.Addr, open.End)
 		}
 	})
 }
@@ -134,8 +135,8 @@ func (l *linter) inits() {
 // basic_source_line_resolver.cc, rust-minidump's parser.rs).
 func (l *linter) consumers() {
 	c, s := l.c, l.s
-	c.Begin(report.CheckConsumers, "records")
-	c.Compared(report.CheckConsumers, uint64(len(s.Funcs)+s.Lines+len(s.Publics)+len(s.Inits)))
+	c.Begin(checks.Consumers, "records")
+	c.Compared(checks.Consumers, uint64(len(s.Funcs)+s.Lines+len(s.Publics)+len(s.Inits)))
 
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
@@ -148,6 +149,6 @@ func (l *linter) consumers() {
 	// A PUBLIC at address 0 is no fault: nothing else could be written.
 	dropped := slices.ContainsFunc(s.Publics, func(p symfile.Public) bool { return p.Addr == 0 })
 	if dropped {
-		c.Note(report.CheckConsumers, "Breakpad drops the PUBLIC at address 0")
+		c.Note(checks.Consumers, "Breakpad drops the PUBLIC at address 0")
 	}
 }

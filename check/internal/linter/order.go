@@ -3,6 +3,7 @@ package linter
 import (
 	"fmt"
 
+	"symkit/check/internal/checks"
 	"symkit/check/report"
 )
 
@@ -28,7 +29,7 @@ func (o *ordering) add(at uint32, value uint64, first bool, what string) {
 		o.broken++
 		if len(o.kept) < maxUnorderedKept {
 			o.kept = append(o.kept, report.Finding{
-				Check: report.CheckOrder, Line: int(at),
+				Check: checks.Order, Line: int(at),
 				What: fmt.Sprintf("out of order: the %s before is higher, and %s records are in order otherwise", what, what),
 			})
 		}
@@ -47,7 +48,7 @@ func (l *linter) order() {
 	if l.own {
 		return
 	}
-	c.Begin(report.CheckOrder, "records")
+	c.Begin(checks.Order, "records")
 
 	var files, origins, funcs, publics ordering
 	for i := range s.Files.List {
@@ -66,7 +67,7 @@ func (l *linter) order() {
 
 	// Findings of a class count only if the class is in order otherwise.
 	for _, o := range []*ordering{&files, &origins, &funcs, &l.lines, &publics} {
-		c.Compared(report.CheckOrder, o.records)
+		c.Compared(checks.Order, o.records)
 		if o.records < minOrdered || o.broken > max(1, o.records/maxUnordered) {
 			continue
 		}

@@ -3,6 +3,7 @@ package linter
 import (
 	"errors"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/eval"
 	"symkit/check/report"
 )
@@ -13,10 +14,10 @@ func (l *linter) rules() {
 	if len(s.Inits) == 0 {
 		return
 	}
-	c.Begin(report.CheckRules, "records")
+	c.Begin(checks.Rules, "records")
 	if l.arch == nil {
-		c.State(report.CheckRules, report.NotVerified, "no register names are known for the architecture")
-		c.Unverified(report.CheckRules, uint64(len(s.Inits)+len(s.Deltas)), "")
+		c.State(checks.Rules, report.NotVerified, "no register names are known for the architecture")
+		c.Unverified(checks.Rules, uint64(len(s.Inits)+len(s.Deltas)), "")
 		return
 	}
 
@@ -29,21 +30,21 @@ func (l *linter) rules() {
 	faults := func(at uint32, addr uint64, text uint32) {
 		if traits[text]&traitFaulty != 0 {
 			ruleErrors(p.Parse(s.Rules.Texts[text]), func(err error, rule string) {
-				l.wrong(report.CheckRules, at, addr, "rule %q: %v", rule, err)
+				l.wrong(checks.Rules, at, addr, "rule %q: %v", rule, err)
 			})
 		}
 	}
 
 	// Each INIT needs the two rules without which consumers cannot unwind.
-	c.Compared(report.CheckRules, uint64(len(s.Inits)+len(s.Deltas)))
+	c.Compared(checks.Rules, uint64(len(s.Inits)+len(s.Deltas)))
 	for i := range s.Inits {
 		r := &s.Inits[i]
 		faults(r.At, r.Addr, r.Rules)
 		if traits[r.Rules]&traitCFA == 0 {
-			l.wrong(report.CheckRules, r.At, r.Addr, "no .cfa")
+			l.wrong(checks.Rules, r.At, r.Addr, "no .cfa")
 		}
 		if traits[r.Rules]&traitRA == 0 {
-			l.wrong(report.CheckRules, r.At, r.Addr, "no .ra")
+			l.wrong(checks.Rules, r.At, r.Addr, "no .ra")
 		}
 		for _, d := range s.DeltasOf(r) {
 			faults(d.At, d.Addr, d.Rules)

@@ -3,8 +3,8 @@ package linter
 import (
 	"sort"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/pcs"
-	"symkit/check/report"
 	"symkit/emit"
 )
 
@@ -23,16 +23,16 @@ func (l *linter) publicSizes() {
 		info := emit.Info{Key: i.Key, Text: i.Text}
 		p, ok := info.PublicSizes()
 		if !ok {
-			l.wrong(report.CheckGrammar, i.Line, 0, "INFO %s: want the addresses of the first and the last PUBLIC, and sizes", i.Key)
+			l.wrong(checks.Grammar, i.Line, 0, "INFO %s: want the addresses of the first and the last PUBLIC, and sizes", i.Key)
 			continue
 		}
 		from := sort.Search(len(publics), func(k int) bool { return publics[k].Addr >= p.First })
 		to := above(p.Last, from)
 		switch {
 		case to-from != len(p.Sizes):
-			l.wrong(report.CheckGrammar, i.Line, p.First, "INFO %s: %d sizes for %d PUBLIC records from %#x to %#x", i.Key, len(p.Sizes), to-from, p.First, p.Last)
+			l.wrong(checks.Grammar, i.Line, p.First, "INFO %s: %d sizes for %d PUBLIC records from %#x to %#x", i.Key, len(p.Sizes), to-from, p.First, p.Last)
 		case from < next:
-			l.wrong(report.CheckOrder, i.Line, p.First, "INFO %s: the PUBLIC at %#x has a size already", i.Key, p.First)
+			l.wrong(checks.Order, i.Line, p.First, "INFO %s: the PUBLIC at %#x has a size already", i.Key, p.First)
 		}
 		next = max(next, to)
 	}

@@ -2,10 +2,10 @@ package linter
 
 import (
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
-	"symkit/check/report"
 )
 
 // linter is one run of Run.
@@ -30,7 +30,7 @@ func (l *linter) wrong(check string, line uint32, addr uint64, format string, ar
 // empty reports a record without a size, which Breakpad and rust-minidump drop.
 func (l *linter) empty(at uint32, addr, size uint64) {
 	if size == 0 {
-		l.wrong(report.CheckConsumers, at, addr, "a size of 0: consumers drop it")
+		l.wrong(checks.Consumers, at, addr, "a size of 0: consumers drop it")
 	}
 }
 

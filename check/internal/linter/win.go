@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/eval"
-	"symkit/check/report"
 	"symkit/emit"
 )
 
@@ -17,11 +17,11 @@ func (l *linter) win() {
 	if len(s.Wins) == 0 {
 		return
 	}
-	c.Begin(report.CheckWin, "records")
-	c.Compared(report.CheckWin, uint64(len(s.Wins)))
+	c.Begin(checks.Win, "records")
+	c.Compared(checks.Win, uint64(len(s.Wins)))
 	for i := range s.Wins {
 		for _, err := range winErrors(&s.Wins[i]) {
-			l.wrong(report.CheckWin, s.WinLines[i], s.Wins[i].Addr, "%v", err)
+			l.wrong(checks.Win, s.WinLines[i], s.Wins[i].Addr, "%v", err)
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"fmt"
 	"slices"
 
+	"symkit/check/internal/checks"
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/internal/truth/gotable"
 	"symkit/check/internal/truth/image"
 	"symkit/check/internal/truth/symtab"
-	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/wire"
@@ -61,13 +61,13 @@ func Load(ctx context.Context, img *elfx.Image, opt Options) (*Truth, []Loss) {
 		t.Unreadable = t.info.Load(false)
 		err := t.openAlt(ctx)
 		if err != nil {
-			lost = append(lost, Loss{report.CheckNames, err})
+			lost = append(lost, Loss{checks.Names, err})
 		}
 	}
 
 	t.Symbols = symtab.Read(img, t.Code, opt.Limits)
 	for _, err := range t.Symbols.Losses {
-		lost = append(lost, Loss{report.CheckPublics, err})
+		lost = append(lost, Loss{checks.Publics, err})
 	}
 	return t, lost
 }
@@ -118,11 +118,11 @@ func relocatedCheck(err error) string {
 	switch {
 	case !ok:
 	case e.Section == ".debug_line" || e.Section == ".debug_line_str":
-		return report.CheckLines
+		return checks.Lines
 	case e.Section == ".eh_frame" || e.Section == ".debug_frame" || e.Section == ".sframe":
-		return report.CheckCFI
+		return checks.CFI
 	}
-	return report.CheckFuncs
+	return checks.Funcs
 }
 
 // Exceeded returns the error of a limit if the symbol tables and the debug information have more names

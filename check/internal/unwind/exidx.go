@@ -2,8 +2,8 @@ package unwind
 
 import (
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/pcs"
-	"symkit/check/report"
 )
 
 // Register numbers of ARM's return address and frame pointer.
@@ -22,13 +22,13 @@ func (u *unwinder) readExidx() {
 	var err error
 	x.Index, err = index.Data()
 	if err != nil {
-		u.c.Unverified(report.CheckCFI, 1, err.Error())
+		u.c.Unverified(checks.CFI, 1, err.Error())
 		return
 	}
 	if table := f.Section(".ARM.extab"); table != nil && table.Present() {
 		x.Table, err = table.Data()
 		if err != nil {
-			u.c.Unverified(report.CheckCFI, 1, err.Error())
+			u.c.Unverified(checks.CFI, 1, err.Error())
 			return
 		}
 		x.TableAddr = table.Addr
@@ -41,7 +41,7 @@ func (u *unwinder) readExidx() {
 	u.exidx = true
 	for row, err := range x.Rows() {
 		if err != nil {
-			u.c.Unverified(report.CheckCFI, 1, err.Error())
+			u.c.Unverified(checks.CFI, 1, err.Error())
 			continue
 		}
 		for _, c := range r.Code {

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
-	"symkit/check/report"
 )
 
 // part compares the rows of one part of the code.
@@ -62,7 +62,7 @@ func (w *unwindWorker) row(row *cfi.Row, ra cfi.Reg) {
 func (w *unwindWorker) report(seg segment, what string) {
 	r := w.r
 	lo, hi := seg.lo-r.Bias, seg.hi-r.Bias
-	f := collect.At(report.CheckCFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
+	f := collect.At(checks.CFI, seg.at, lo, "at [%#x, %#x): %s", lo, hi, what)
 	if seg.at == 0 {
 		w.found.Missing(f, seg.hi-seg.lo)
 	} else {

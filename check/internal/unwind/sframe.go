@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
-	"symkit/check/report"
 	"symkit/internal/quantity"
 	"symkit/limits"
 	"symkit/sframe"
@@ -71,19 +71,19 @@ func (u *unwinder) readSFrame() {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		u.c.Unverified(report.CheckAgreement, 1, err.Error())
+		u.c.Unverified(checks.Agreement, 1, err.Error())
 		return
 	}
 
 	abi, ok := sframe.ABIOf(r.Image.Main.Machine, r.Image.Main.BigEndian)
 	if !ok {
-		u.c.Unverified(report.CheckAgreement, 1, "SFrame is not defined for the machine")
+		u.c.Unverified(checks.Agreement, 1, "SFrame is not defined for the machine")
 		return
 	}
 	parsed, err := sframe.Parse(data, sframe.Options{Addr: sec.Addr, ABI: abi, Segment: sec.Index < 0,
 		Limits: r.Report.Limits, FileSize: r.Image.Size()})
 	if err != nil {
-		u.c.Unverified(report.CheckAgreement, 1, err.Error())
+		u.c.Unverified(checks.Agreement, 1, err.Error())
 		if parsed == nil {
 			return
 		}
@@ -95,7 +95,7 @@ func (u *unwinder) readSFrame() {
 			break
 		}
 		if err != nil {
-			u.c.Unverified(report.CheckAgreement, 1, err.Error())
+			u.c.Unverified(checks.Agreement, 1, err.Error())
 			continue
 		}
 		if !r.Code.Contains(fde.Start) {
@@ -104,7 +104,7 @@ func (u *unwinder) readSFrame() {
 
 		for row, err := range fde.Rows() {
 			if err != nil {
-				u.c.Unverified(report.CheckAgreement, 1, err.Error())
+				u.c.Unverified(checks.Agreement, 1, err.Error())
 				break
 			}
 			if row.Begin < row.End && len(u.sframe) < r.Report.Limits.Int(limits.CheckRows) {
@@ -149,7 +149,7 @@ func (u *unwinder) agreement() {
 		return
 	}
 	c := u.c
-	c.Begin(report.CheckAgreement, "PCs")
+	c.Begin(checks.Agreement, "PCs")
 	w := newUnwindWorker(u)
 
 	// Both lists are in order of address; each row of DWARF meets the rows of SFrame that overlap
@@ -175,9 +175,9 @@ func (u *unwinder) agreement() {
 		}
 	}
 
-	c.Compared(report.CheckAgreement, both)
+	c.Compared(checks.Agreement, both)
 	if differ > 0 {
-		c.Note(report.CheckAgreement, fmt.Sprintf("SFrame and DWARF differ at %s of %s PCs", quantity.Number(differ), quantity.Number(both)))
+		c.Note(checks.Agreement, fmt.Sprintf("SFrame and DWARF differ at %s of %s PCs", quantity.Number(differ), quantity.Number(both)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
@@ -22,16 +23,16 @@ import (
 // Compare makes the checks about STACK CFI records.
 func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 	c, s := collect.New(r.Report), r.Sym
-	c.Begin(report.CheckCFI, "PCs")
+	c.Begin(checks.CFI, "PCs")
 	if len(s.Inits) == 0 {
-		c.State(report.CheckCFI, report.NotInFile, "")
+		c.State(checks.CFI, report.NotInFile, "")
 	}
 
 	// Without register names no rule can be compared.
 	u := &unwinder{r: r, c: c, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Report.Limits, limits.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
 	if u.arch == nil {
-		c.State(report.CheckCFI, report.NotVerified, "")
-		c.Unread(report.CheckCFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
+		c.State(checks.CFI, report.NotVerified, "")
+		c.Unread(checks.CFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")
 		return c, nil
 	}
 
@@ -42,12 +43,12 @@ func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 	u.readSFrame()
 	u.readExidx()
 	if u.over != nil {
-		c.State(report.CheckCFI, report.NotVerified, "")
-		c.Unread(report.CheckCFI, uint64(len(s.Inits)), u.over.Error())
+		c.State(checks.CFI, report.NotVerified, "")
+		c.Unread(checks.CFI, uint64(len(s.Inits)), u.over.Error())
 		return c, nil
 	}
 	if len(u.parts) == 0 && len(u.sframe) == 0 && len(s.Inits) > 0 {
-		c.State(report.CheckCFI, report.NotInELF, "no unwind tables")
+		c.State(checks.CFI, report.NotInELF, "no unwind tables")
 	}
 
 	// Code below the load address has no address in the symbol file.
@@ -86,7 +87,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		u.c.Unverified(report.CheckCFI, 1, err.Error())
+		u.c.Unverified(checks.CFI, 1, err.Error())
 		return
 	}
 
@@ -109,7 +110,7 @@ func (u *unwinder) list(kind cfi.SectionKind) {
 			u.parts = nil
 			return
 		case err != nil:
-			u.c.Unverified(report.CheckCFI, 1, err.Error())
+			u.c.Unverified(checks.CFI, 1, err.Error())
 		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
 			u.over = u.records.Take(1, partBytes)
 			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
@@ -144,8 +145,8 @@ func (u *unwinder) extra() {
 	for i := range r.Sym.Inits {
 		in := &r.Sym.Inits[i]
 		tables.Outside(in.Addr+r.Bias, in.End+r.Bias, func(lo, hi uint64) {
-			u.c.Compared(report.CheckCFI, hi-lo)
-			u.c.Wrong(collect.At(report.CheckCFI, in.At, lo-r.Bias, "no unwind table describes [%#x, %#x)", lo-r.Bias, hi-r.Bias), hi-lo)
+			u.c.Compared(checks.CFI, hi-lo)
+			u.c.Wrong(collect.At(checks.CFI, in.At, lo-r.Bias, "no unwind table describes [%#x, %#x)", lo-r.Bias, hi-r.Bias), hi-lo)
 		})
 	}
 }
@@ -165,11 +166,11 @@ func (u *unwinder) signalFrames() {
 		}
 		x, ok := info.SignalFrame()
 		if !ok {
-			u.c.Wrong(collect.At(report.CheckSignal, r.Sym.Infos[i].Line, 0, "want an address and a size"), 1)
+			u.c.Wrong(collect.At(checks.Signal, r.Sym.Infos[i].Line, 0, "want an address and a size"), 1)
 			continue
 		}
 		if at, ok := lines[x.Addr]; ok {
-			u.c.Wrong(collect.At(report.CheckDuplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
+			u.c.Wrong(collect.At(checks.Duplicates, r.Sym.Infos[i].Line, x.Addr, "INFO %s for %#x is also on line %d", info.Key, x.Addr, at), 1)
 		}
 
 		have = append(have, pcs.Range{Lo: x.Addr, Hi: x.Addr + uint64(x.Size)})
@@ -177,7 +178,7 @@ func (u *unwinder) signalFrames() {
 	}
 
 	// The code of the marked FDEs.
-	u.c.Begin(report.CheckSignal, "bytes")
+	u.c.Begin(checks.Signal, "bytes")
 	var want pcs.Set
 	for i := range u.parts {
 		if p := &u.parts[i]; p.fde.CIE.Signal {
@@ -189,22 +190,22 @@ func (u *unwinder) signalFrames() {
 	if len(have) == 0 {
 		gen, _ := r.Sym.Info(emit.KeyGenerator)
 		if len(want) == 0 || len(r.Sym.Inits) == 0 || !symfile.IsSymkit(gen.Text) {
-			u.c.State(report.CheckSignal, report.NotInFile, "")
+			u.c.State(checks.Signal, report.NotInFile, "")
 			return
 		}
 	}
 
 	// Both directions: code without a record, and records without such code.
 	have, want = pcs.Union(have), pcs.Union(want)
-	u.c.Compared(report.CheckSignal, want.Size())
+	u.c.Compared(checks.Signal, want.Size())
 	for _, x := range want {
 		have.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
-			u.c.Missing(report.Finding{Check: report.CheckSignal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
+			u.c.Missing(report.Finding{Check: checks.Signal, Addr: lo, What: fmt.Sprintf("no INFO SIGNAL_FRAME for [%#x, %#x)", lo, hi)}, hi-lo)
 		})
 	}
 	for _, x := range have {
 		want.Outside(x.Lo, x.Hi, func(lo, hi uint64) {
-			u.c.Wrong(collect.At(report.CheckSignal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
+			u.c.Wrong(collect.At(checks.Signal, lines[x.Lo], lo, "[%#x, %#x) is no signal frame", lo, hi), hi-lo)
 		})
 	}
 }

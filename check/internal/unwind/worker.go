@@ -2,6 +2,7 @@ package unwind
 
 import (
 	"symkit/cfi"
+	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
@@ -84,9 +85,9 @@ func newUnwindWorker(u *unwinder) *unwindWorker {
 // take returns what the worker has found since the last call.
 func (w *unwindWorker) take() *collect.Outcome {
 	found := w.found
-	found.Compared(report.CheckCFI, w.compared)
+	found.Compared(checks.CFI, w.compared)
 	for why, n := range w.unsure {
-		found.Unverified(report.CheckCFI, n, why)
+		found.Unverified(checks.CFI, n, why)
 	}
 	w.found, w.compared = collect.New(w.r.Report), 0
 	clear(w.unsure)
