@@ -5,17 +5,6 @@ import (
 	"math/bits"
 )
 
-const hexDigits = "0123456789abcdef"
-
-// Numbers are most of a symbol file. Most numbers are small, and their text comes from
-// tables (smallDec, smallHex): an element has the first digit in the lowest byte and the
-// length in the highest. Larger numbers are turned into digits eight at a time, one in
-// each byte of a word.
-const (
-	ones  = 0x0101010101010101 // times n: n in each byte
-	zeros = ones * '0'
-)
-
 var (
 	lastDec  [1000]uint32 // the last three digits of numbers, the first one in the lowest byte
 	smallDec [1000]uint32

@@ -3,8 +3,6 @@ package emit
 import (
 	"bytes"
 	"cmp"
-	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,129 +61,6 @@ const entrySize = 16
 
 // table is sorted by key; records with one key are in file order.
 type table []entry
-
-// NewIndex indexes data, which may be a mapped file. NewIndex uses every processor and is
-// as fast as the data can be read. There is no error: any data has some records, or none.
-func NewIndex(data []byte) *Index { return newIndex(data, runtime.GOMAXPROCS(0), math.MaxInt64) }
-
-// NewIndexWithin is NewIndex for an index of at most a number of bytes: it returns nil if the index
-// would take more.
-func NewIndexWithin(data []byte, most int64) *Index {
-	return newIndex(data, runtime.GOMAXPROCS(0), most)
-}
-
-// chunkSize is the number of bytes that one worker scans at a time; after each stepSize of them it
-// looks whether the index has become too large.
-const chunkSize, stepSize = 16 << 20, 1 << 20
-
-func newIndex(data []byte, jobs int, most int64) *Index {
-	// Workers take chunks from a queue, so that a slow chunk does not delay the others.
-	x := &Index{data: data, bad: &badLines{all: map[uint64]struct{}{}}}
-	chunks := (len(data) + chunkSize - 1) / chunkSize
-	scans := make([]scan, chunks)
-	var wait sync.WaitGroup
-	var faults sync.Map
-	var size atomic.Int64
-	next := make(chan int, chunks)
-	for i := range chunks {
-		next <- i
-	}
-
-	close(next)
-	for job := range min(jobs, chunks) {
-		wait.Go(func() {
-			defer rescue(&faults, job)()
-			for i := range next {
-				end := min(len(data), (i+1)*chunkSize)
-				for at := i * chunkSize; at < end && size.Load() <= most; at += stepSize {
-					before := scans[i].size()
-					scans[i].run(data, at, min(end, at+stepSize))
-					size.Add(scans[i].size() - before)
-				}
-			}
-		})
-	}
-
-	// A fault in a worker becomes a panic in the goroutine of the caller.
-	wait.Wait()
-	rethrow(&faults)
-	if size.Load() > most {
-		return nil
-	}
-	x.join(scans)
-	return x
-}
-
-// join joins the tables of the chunks.
-func (x *Index) join(scans []scan) {
-	// The chunks are joined in file order, so that a stable sort keeps the order of
-	// records with one key.
-	for kind, t := range map[int]*table{
-		inFuncs: &x.funcs, inPublics: &x.publics, inInits: &x.inits,
-		inWins: &x.wins, inFiles: &x.files, inOrigins: &x.origins,
-	} {
-		n := 0
-		for i := range scans {
-			n += len(scans[i].tables[kind])
-		}
-		*t = make(table, 0, n)
-		for i := range scans {
-			*t = append(*t, scans[i].tables[kind]...)
-			scans[i].tables[kind] = nil
-		}
-		t.sort()
-	}
-
-	// MODULE, INFO and bad lines are handled on one goroutine, in file order.
-	for i := range scans {
-		for _, off := range scans[i].heads {
-			x.head(off)
-		}
-		for _, off := range scans[i].bad {
-			x.markBad(off)
-		}
-	}
-
-	x.checkRuns()
-	slices.SortFunc(x.signals, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
-}
-
-func (t table) sort() {
-	// Dumpers write records in the order of addresses, so there is often nothing to sort.
-	byKey := func(a, b entry) int { return cmp.Compare(a.key, b.key) }
-	if !slices.IsSortedFunc(t, byKey) {
-		slices.SortStableFunc(t, byKey)
-	}
-}
-
-// head reads a MODULE or INFO record.
-func (x *Index) head(off uint64) {
-	l := loose{rest: x.line(off)}
-	switch string(l.word()) {
-	case "MODULE":
-		// The first MODULE record with an id counts; any other MODULE record is a bad line.
-		m := Module{OS: string(l.word()), Arch: string(l.word()), ID: string(l.word()), Name: string(l.text())}
-		if x.named || m.ID == "" {
-			x.markBad(off)
-			return
-		}
-		x.module, x.named = m, true
-	case "INFO":
-		switch key := string(l.word()); key {
-		case KeyCodeID:
-			x.codeID = string(l.word())
-		case KeyPublicSizes:
-			x.publicSizes(&l, off)
-		case KeySignalFrame:
-			r := Range{l.hex(), l.size()}
-			if l.bad {
-				x.markBad(off)
-				return
-			}
-			x.signals = append(x.signals, r)
-		}
-	}
-}
 
 // Count returns an index of the same data whose lookups add to read the number of bytes of the
 // records that they go through. A lookup goes through all records of its FUNC or STACK CFI

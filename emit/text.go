@@ -15,6 +15,17 @@ const (
 	rulesBroken = ".cfa: .undef .ra: .undef"
 )
 
+const hexDigits = "0123456789abcdef"
+
+// Numbers are most of a symbol file. Most numbers are small, and their text comes from
+// tables (smallDec, smallHex): an element has the first digit in the lowest byte and the
+// length in the highest. Larger numbers are turned into digits eight at a time, one in
+// each byte of a word.
+const (
+	ones  = 0x0101010101010101 // times n: n in each byte
+	zeros = ones * '0'
+)
+
 // plain returns the length of b's longest prefix of printable ASCII, space
 // included: the text that is written as it stands.
 func plain(b []byte) int {

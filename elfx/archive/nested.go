@@ -2,11 +2,15 @@ package archive
 
 import (
 	"bytes"
+	"compress/flate"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -34,9 +38,18 @@ type nest struct {
 	members []memberResult
 }
 
-// isNested reports whether start is the start of an archive that nest scans.
-func isNested(start []byte) bool {
-	return bytes.HasPrefix(start, []byte(arMagic)) || bytes.HasPrefix(start, []byte(zipMagic))
+// scanFlat lists the members of an archive that are ELF files or archives, at most most of
+// them. complete reports whether the archive has no more.
+func scanFlat(data []byte, most uint64) (list []memberResult, complete bool, err error) {
+	switch {
+	case bytes.HasPrefix(data, []byte(thinMagic)):
+		return scanAr(data, true, most)
+	case bytes.HasPrefix(data, []byte(arMagic)):
+		return scanAr(data, false, most)
+	case bytes.HasPrefix(data, []byte(zipMagic)):
+		return scanZip(data, most)
+	}
+	return nil, true, &located.Error{Section: archiveHeader, Err: ErrNotArchive}
 }
 
 // scanArchive lists the ELF members of an archive and of the archives inside it. A
@@ -189,4 +202,38 @@ func (m *Member) credible(packed []byte) error {
 // tooLarge returns the error for a stream packed whose size is not credible.
 func (m *Member) tooLarge(packed []byte) error {
 	return m.failed(fmt.Errorf("%w: %d bytes to %d", elfx.ErrUnpackedSize, len(packed), m.Size))
+}
+
+// inflateInto inflates the stream packed, whose size and checksum must be those of the
+// header, into dst.
+func (m *Member) inflateInto(dst, packed []byte) error {
+	// Read exactly the size of the header; the stream must end there.
+	r := flate.NewReader(bytes.NewReader(packed))
+	_, err := io.ReadFull(r, dst)
+	if err == nil {
+		var more [1]byte
+		n, end := r.Read(more[:])
+		if n != 0 || end != io.EOF {
+			err = errors.New("longer than its header says")
+		} else if crc32.ChecksumIEEE(dst) != m.sum {
+			err = errors.New("wrong checksum")
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return m.failed(fmt.Errorf("%w: %w", errArchive, err))
+}
+
+// inflate inflates the stream packed into a new buffer.
+func (m *Member) inflate(packed []byte) (*mem.Buffer, error) {
+	if err := m.credible(packed); err != nil {
+		return nil, err
+	}
+	buffer := mem.NewBuffer(int(m.Size))
+	if err := m.inflateInto(buffer.Bytes(), packed); err != nil {
+		buffer.Release()
+		return nil, err
+	}
+	return buffer, nil
 }

@@ -14,14 +14,34 @@ import (
 // The formats of cpio archives in RPM packages (cpio(5), "New ASCII Format"). A stripped
 // header has the index of a file in the package's header instead of its name and size.
 const (
-	cpioNew      = "070701"
-	cpioCRC      = "070702"
 	cpioStripped = "07070X"
 	cpioHeader   = 110 // bytes
 	cpioEnd      = "TRAILER!!!"
 	cpioRegular  = 0o100000
 	cpioType     = 0o170000
 )
+
+// rpmFile is a file that a header lists.
+type rpmFile struct {
+	dir    string // with a slash at its end
+	base   string
+	size   int64
+	mode   uint16
+	inode  uint32
+	target string // of a symbolic link
+	linked bool   // has several names
+	last   bool   // is the last of them
+}
+
+// linkSize bounds the size of an entry that is no regular file: of a symbolic link its
+// target.
+func (f *rpmFile) linkSize() int64 {
+	const link = 0o120000
+	if uint64(f.mode)&cpioType == link {
+		return int64(len(f.target))
+	}
+	return 0
+}
 
 // cpioEntry is the header of one file.
 type cpioEntry struct {

@@ -43,28 +43,6 @@ const (
 	rpmStrings = 8
 )
 
-// rpmFile is a file that a header lists.
-type rpmFile struct {
-	dir    string // with a slash at its end
-	base   string
-	size   int64
-	mode   uint16
-	inode  uint32
-	target string // of a symbolic link
-	linked bool   // has several names
-	last   bool   // is the last of them
-}
-
-// linkSize bounds the size of an entry that is no regular file: of a symbolic link its
-// target.
-func (f *rpmFile) linkSize() int64 {
-	const link = 0o120000
-	if uint64(f.mode)&cpioType == link {
-		return int64(len(f.target))
-	}
-	return 0
-}
-
 // rpm reads an RPM package.
 func (w *walker) rpm(r *bufio.Reader, prefix string, depth int) error {
 	h, err := rpmMain(r)

@@ -2,7 +2,6 @@ package pkg
 
 import (
 	"bufio"
-	"bytes"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"symkit/elfx/archive/internal/squashfs"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // A squashfs image cannot be read as a stream, since its tables are at its end. An image that is not
@@ -87,16 +85,6 @@ func (r imageErrors) Read(p []byte) (int, error) {
 	return n, damage(err, "")
 }
 
-// unpack counts n bytes that are unpacked.
-func (w *walker) unpack(n int) error {
-	if uint64(n) > w.left {
-		w.left = 0
-		return w.Limits.Exceeded(limits.Package, w.size)
-	}
-	w.left -= uint64(n)
-	return nil
-}
-
 // anywhere calls read with the rest of r as a file that can be read at any place: Visitor.At, or a
 // temporary file, which vanishes with the call.
 func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io.SectionReader) error) error {
@@ -114,12 +102,6 @@ func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io
 		return err
 	}
 	return read(io.NewSectionReader(file, 0, n))
-}
-
-// isAppImage reports whether head is that of an AppImage of type 2, which has a mark in the padding of
-// the ELF header.
-func isAppImage(head []byte) bool {
-	return len(head) >= 11 && bytes.HasPrefix(head, []byte(elfMagic)) && string(head[8:11]) == "AI\x02"
 }
 
 // elfEnd returns the size of the ELF file at the start of a file: its section headers, or its last

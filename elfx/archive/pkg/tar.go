@@ -3,34 +3,9 @@ package pkg
 import (
 	"archive/tar"
 	"bufio"
-	"bytes"
 	"io"
-	"strconv"
 	"strings"
 )
-
-// isTar reports whether head begins with a header block of a tar file: one whose
-// checksum is right (POSIX.1, pax: "ustar Interchange Format"; the old tar has the same
-// checksum).
-func isTar(head []byte) bool {
-	const at, size = 148, 8 // of the checksum, which counts as spaces
-	if len(head) < HeadSize || head[0] == 0 {
-		return false
-	}
-	field := bytes.Trim(head[at:at+size], " \x00")
-	want, err := strconv.ParseUint(string(field), 8, 32)
-	if err != nil {
-		return false
-	}
-
-	sum := uint64(size * ' ')
-	for i, b := range head[:HeadSize] {
-		if i < at || i >= at+size {
-			sum += uint64(b)
-		}
-	}
-	return sum == want
-}
 
 // tar reads a tar file. Alpine's packages are three such files without ends between them
 // (abuild: signature, control, data), which are one file for the reader.
