@@ -27,10 +27,9 @@ type Naming struct {
 // Namer reads the names of DIEs. It keeps the unit of the last DIE, because the next
 // DIE is mostly in the same unit. The zero Namer is ready.
 type Namer struct {
-	scan    scanner // of the unit; its u is nil without one
-	vals    slots   // of the DIE, if that is no function
-	own     *Unit   // the only unit that is read, if not nil
-	fetched byte    // keeps the compiler from removing fetch
+	scan scanner // of the unit; its u is nil without one
+	vals slots   // of the DIE, if that is no function
+	own  *Unit   // the only unit that is read, if not nil
 }
 
 // Confine makes u the unit of the next DIEs, and the only unit that x reads, so that names
@@ -104,31 +103,17 @@ func (f *Found) LinkageAt(d *Data) (off uint32) {
 }
 
 // FindAll finds the names of DIEs, mostly of u; found has at least as many elements. It
-// does each step for all DIEs before the next step: the processor then waits for the
-// memory of all DIEs at the same time, and after that for the memory of their origins.
+// does each step for all DIEs before the next step, so that the processor can wait for the
+// memory of several DIEs at the same time.
 func (x *Namer) FindAll(u *Unit, refs []Ref, found []Found) {
-	for _, ref := range refs {
-		x.fetch(u, ref)
-	}
 	for i, ref := range refs {
 		n := &found[i]
 		*n = Found{}
 		n.next, n.err = x.link(n, u.data, ref)
 	}
 
-	// The origins, if they are in u.
-	for i := range refs {
-		x.fetch(u, found[i].next.ref)
-	}
 	for i := range refs {
 		x.follow(&found[i])
-	}
-}
-
-// fetch loads a byte of the DIE at ref into the cache, if the DIE is in u.
-func (x *Namer) fetch(u *Unit, ref Ref) {
-	if at := uint64(ref) - u.Off; at < uint64(len(u.bytes)) {
-		x.fetched ^= u.bytes[at]
 	}
 }
 
