@@ -53,8 +53,8 @@ type Disassembler interface {
 var (
 	// ErrEmpty: the symbol file has no bytes.
 	ErrEmpty = symfile.ErrEmpty
-	// ErrTooMany: the symbol file has more records than limits.CheckLines or
-	// limits.CheckRecords allow.
+	// ErrTooMany: the symbol file has more records than the limits symcheck-lines or
+	// symcheck-records allow.
 	ErrTooMany = symfile.ErrTooMany
 )
 

@@ -8,6 +8,7 @@ import (
 	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -15,7 +16,7 @@ import (
 // an error of the whole run, or a finding for each PUBLIC.
 func TestSymbolsLimited(t *testing.T) {
 	sym := []byte("MODULE Linux x86_64 0 x\nFUNC 1000 1 0 f\nPUBLIC 1510 0 _start\nPUBLIC 1511 0 wrong\n")
-	small := limits.Limits{}.With(limits.SymbolRecords, 100)
+	small := limits.Limits{}.With(limitof.SymbolRecords, 100)
 	for name, opened := range map[string]elfx.Options{"compared": {}, "read": {Limits: small}} {
 		f, err := opened.Open("../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
 		if err != nil {

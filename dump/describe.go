@@ -20,6 +20,7 @@ import (
 	"symkit/emit"
 	"symkit/internal/bounds"
 	"symkit/internal/demangle"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/limits"
 )
@@ -51,7 +52,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	}
 
 	// The lines and calls of a group that takes too much memory are lost.
-	budget := bounds.NewShared(limit, limits.LineRecords, img.Size())
+	budget := bounds.NewShared(limit, limitof.LineRecords, img.Size())
 	forget := func(g int) {
 		for _, ui := range groups[g].Units {
 			for _, i := range merged.ByUnit[ui] {
@@ -167,7 +168,7 @@ func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
 func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
 	rows := make([][]emit.Line, len(only))
 	known := make([]bool, len(only))
-	budget := bounds.NewShared(limit, limits.LineRecords, img.Size())
+	budget := bounds.NewShared(limit, limitof.LineRecords, img.Size())
 	unnamed := make([]error, len(groups)) // names of files do not fit
 	forget := func(g int) {
 		for _, i := range assigned[g] {

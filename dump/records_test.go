@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/mutant"
 )
@@ -18,15 +19,15 @@ import (
 func TestRecordsLimited(t *testing.T) {
 	for _, test := range []struct {
 		file  string
-		limit limits.Limit
+		limit string
 		all   uint64 // more than the file needs
 	}{
-		{"rust-x86_64-rustc-O-dw5.so", limits.UnitRecords, 1 << 24},
-		{"cxx-x86_64-gcc12-O2-dw5.elf", limits.UnitRecords, 1 << 24},
-		{"cxx-x86_64-gcc12-O2-dw5.elf", limits.LineRecords, 1 << 24},
-		{"rust-x86_64-rustc-O-dw5.so", limits.LineRecords, 1 << 24},
-		{"cxx-x86_64-gcc12-O2-dw5.elf", limits.SymbolRecords, 1 << 24},
-		{"rust-x86_64-rustc-O-dw5.so", limits.FrameRecords, 1 << 24},
+		{"rust-x86_64-rustc-O-dw5.so", limitof.UnitRecords, 1 << 24},
+		{"cxx-x86_64-gcc12-O2-dw5.elf", limitof.UnitRecords, 1 << 24},
+		{"cxx-x86_64-gcc12-O2-dw5.elf", limitof.LineRecords, 1 << 24},
+		{"rust-x86_64-rustc-O-dw5.so", limitof.LineRecords, 1 << 24},
+		{"cxx-x86_64-gcc12-O2-dw5.elf", limitof.SymbolRecords, 1 << 24},
+		{"rust-x86_64-rustc-O-dw5.so", limitof.FrameRecords, 1 << 24},
 	} {
 		var sizes []int
 		for share := test.all; share >= 1; share /= 3 {
@@ -56,7 +57,7 @@ func TestRecordsLimited(t *testing.T) {
 					t.Errorf("%s: %s=%d: %d goroutines give other losses or another text:\n%.600s\n%.600s", test.file, test.limit, share, jobs, got, want)
 				}
 				names := func(err error) bool {
-					return errors.Is(err, limits.ErrExceeded) && strings.Contains(err.Error(), test.limit.String()+" above the limit of ")
+					return errors.Is(err, limits.ErrExceeded) && strings.Contains(err.Error(), test.limit+" above the limit of ")
 				}
 				if lost := slices.ContainsFunc(m.Stats.Losses, names); lost != (text.Len() < sizes[0]) {
 					t.Errorf("%s: %s=%d: %d of %d bytes, losses: %v", test.file, test.limit, share, text.Len(), sizes[0], m.Stats.Losses)

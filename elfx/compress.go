@@ -12,6 +12,7 @@ import (
 
 	"symkit/internal/bounds"
 	"symkit/internal/inflate"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -190,14 +191,14 @@ func (p *packing) excess() uint64 {
 // allOverAllowance returns the errors of the compressed sections that are refused. A small
 // section may inflate to bounds.FreeSize at any ratio, and a file can have thousands of such
 // sections, even of the same bytes. Therefore the excess of all sections together is at
-// most bounds.FreeSize, and their total size is at most limits.Inflated. Sections are
+// most bounds.FreeSize, and their total size is at most the limit inflated. Sections are
 // counted in the order of the section header table, so that the order of reading does not
 // decide which ones are refused.
 func allOverAllowance(f *File) map[int]error {
 	over := map[int]error{}
 
 	// Grant sections in header order, as long as both budgets last.
-	excess, total := uint64(bounds.FreeSize), f.opt.Limits.Max(limits.Inflated, f.paid)
+	excess, total := uint64(bounds.FreeSize), f.opt.Limits.Max(limitof.Inflated, f.paid)
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if !s.compressed() {
@@ -212,7 +213,7 @@ func allOverAllowance(f *File) map[int]error {
 		case p.excess() > excess:
 			err = fmt.Errorf("%d bytes cannot inflate to %d besides what other sections inflate to", len(p.body), p.size)
 		case p.size > total:
-			err = fmt.Errorf("%d bytes besides those of other sections: %w", p.size, f.opt.Limits.Exceeded(limits.Inflated, f.paid))
+			err = fmt.Errorf("%d bytes besides those of other sections: %w", p.size, f.opt.Limits.Exceeded(limitof.Inflated, f.paid))
 		default:
 			excess -= p.excess()
 			total -= p.size

@@ -80,8 +80,8 @@ type Source interface {
 // Options say how files are opened. The functions Open and NewFile are the methods of
 // the zero Options.
 type Options struct {
-	// Limits bound the cost of the file while it is open: limits.InflateRatio,
-	// limits.SectionNames and limits.Notes.
+	// Limits bound the cost of the file while it is open: inflate-ratio,
+	// section-names and notes.
 	Limits limits.Limits
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 	"symkit/test/elftest"
@@ -55,7 +56,7 @@ func useAll(t *testing.T, f *File) {
 		if table == nil {
 			continue
 		}
-		if len(table.Symbols)*16 > f.Size()*(limits.Limits{}).Int(limits.InflateRatio)+bounds.FreeSize {
+		if len(table.Symbols)*16 > f.Size()*(limits.Limits{}).Int(limitof.InflateRatio)+bounds.FreeSize {
 			t.Fatalf("%d symbols in %d bytes", len(table.Symbols), f.Size())
 		}
 		for j := range table.Symbols {

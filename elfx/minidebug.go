@@ -10,7 +10,7 @@ import (
 	"github.com/mikelolasagasti/xz"
 
 	"symkit/internal/bounds"
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/located"
 )
 
@@ -31,7 +31,7 @@ const Separator = "!/"
 // build id. It is valid until f is closed.
 //
 // Memory is bounded: the file by 16 MiB or 256 times the section's size and by
-// limits.Inflated, the dictionary by that of "xz -9", 64 MiB.
+// the limit inflated, the dictionary by that of "xz -9", 64 MiB.
 func DebugData(f *File) (*File, error) {
 	s := present(f.Section(debugDataName))
 	if s == nil {
@@ -65,7 +65,7 @@ func unpackedDebugData(f *File, s *Section) ([]byte, error) {
 		return nil, err
 	}
 	credible := bounds.Inflated(f.opt.Limits, uint64(len(packed)))
-	most := min(credible, f.opt.Limits.Max(limits.Inflated, f.paid))
+	most := min(credible, f.opt.Limits.Max(limitof.Inflated, f.paid))
 
 	// A byte more than allowed shows that there are too many.
 	var data bytes.Buffer
@@ -81,7 +81,7 @@ func unpackedDebugData(f *File, s *Section) ([]byte, error) {
 	case most == credible:
 		err = fmt.Errorf("%w: %d bytes to more than %d", ErrUnpackedSize, len(packed), most)
 	default:
-		err = f.opt.Limits.Exceeded(limits.Inflated, f.paid)
+		err = f.opt.Limits.Exceeded(limitof.Inflated, f.paid)
 	}
 	return nil, &located.Error{Section: debugDataName, Err: err}
 }

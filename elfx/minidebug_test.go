@@ -9,6 +9,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/elftest"
 )
@@ -131,7 +132,7 @@ func TestDebugDataErrors(t *testing.T) {
 // A limit on inflated bytes holds for .gnu_debugdata too.
 func TestDebugDataLimit(t *testing.T) {
 	s := &elftest.Spec{Sections: []elftest.Sec{{Name: debugDataName, Kind: elf.SHT_PROGBITS, Data: packXZ(t, make([]byte, 1<<20))}}}
-	opt := Options{Limits: limits.Limits{}.With(limits.Inflated, 1<<10)}
+	opt := Options{Limits: limits.Limits{}.With(limitof.Inflated, 1<<10)}
 	f, err := opt.NewFile("test.elf", s.Build())
 	if err != nil {
 		t.Fatal(err)

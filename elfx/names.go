@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/located"
 )
 
@@ -67,8 +67,8 @@ func sectionNames(f *File, index uint32) (string, error) {
 		}
 		size = p.size
 	}
-	if size > f.opt.Limits.Max(limits.SectionNames, 0) {
-		return "", &located.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", errStrings, f.opt.Limits.Exceeded(limits.SectionNames, 0))}
+	if size > f.opt.Limits.Max(limitof.SectionNames, 0) {
+		return "", &located.Error{Section: s.label(), Err: fmt.Errorf("%w: %w", errStrings, f.opt.Limits.Exceeded(limitof.SectionNames, 0))}
 	}
 	if !s.compressed() {
 		data, err := s.raw()

@@ -4,8 +4,8 @@ import (
 	"debug/elf"
 	"slices"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // ntGNUBuildID is the type of the build id among the notes with the name "GNU".
@@ -26,7 +26,7 @@ func (f *File) BuildID() []byte { return slices.Clone(f.buildID) }
 // any other note, or nil. A damaged note is a loss and not an error: a file without
 // a build id is usable.
 func findBuildID(f *File) []byte {
-	left := f.opt.Limits.Int(limits.Notes) // any number of headers can refer to the same bytes
+	left := f.opt.Limits.Int(limitof.Notes) // any number of headers can refer to the same bytes
 	if s := present(f.named(".note.gnu.build-id")); s != nil {
 		if id := sectionBuildID(f, s, &left); id != nil {
 			return id

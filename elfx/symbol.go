@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 	"symkit/located"
 )
 
@@ -128,7 +128,7 @@ const symbolMemory = 32
 func decodeSymbols(f *File, c, extended wire.Cursor) ([]Symbol, error) {
 	// The index of a section above the reserved numbers is in a table of its own.
 	n := uint64(c.Len()) / f.symbolSize()
-	err := bounds.NewRecords(f.opt.Limits, limits.SymbolRecords, f.paid).Take(int(n), symbolMemory)
+	err := bounds.NewRecords(f.opt.Limits, limitof.SymbolRecords, f.paid).Take(int(n), symbolMemory)
 	if err != nil {
 		c.Fail(c.Pos(), err)
 		return nil, c.Err()

@@ -32,11 +32,12 @@ import (
 // ErrExceeded: an input needs more than a limit allows.
 var ErrExceeded = errors.New("above a limit")
 
-// Limits has a value for every Limit. It is small and does not change; the zero Limits
+// Limits has a value for every limit. Limits are named by the strings that SYMKIT_LIMITS has, such as
+// "names"; a method panics for any other string. A Limits is small and does not change; the zero Limits
 // is the process-wide default.
 type Limits struct{ values *table }
 
-type table [numLimits]bound
+type table [len(about)]bound
 
 // bound is the value of a limit.
 type bound struct {
@@ -53,8 +54,8 @@ func init() { byDefault.Store(builtIn()) }
 // builtIn returns the values that no one has changed.
 func builtIn() *table {
 	values := new(table)
-	for x := range All {
-		values[x] = about[x].bound
+	for i := range about {
+		values[i] = about[i].bound
 	}
 	return values
 }
@@ -74,14 +75,14 @@ func (l Limits) table() *table {
 
 // With returns l with another value of one limit for inputs of any size: n, or 1 if n is
 // 0, since 0 would refuse every input.
-func (l Limits) With(x Limit, n uint64) Limits {
+func (l Limits) With(name string, n uint64) Limits {
 	values := *l.table()
-	values[x] = bound{base: max(n, 1)}
+	values[index(name)] = bound{base: max(n, 1)}
 	return Limits{&values}
 }
 
-// Max returns how much of x an input of the given size, in bytes, may take.
-func (l Limits) Max(x Limit, size uint64) uint64 { return l.table()[x].max(size) }
+// Max returns the value of the named limit for an input of the given size in bytes.
+func (l Limits) Max(name string, size uint64) uint64 { return l.table()[index(name)].max(size) }
 
 // max returns the value of the limit for an input of the given size.
 func (b *bound) max(size uint64) uint64 {
@@ -103,13 +104,13 @@ func (b *bound) max(size uint64) uint64 {
 	return max(part, 1)
 }
 
-// Int returns Max(x, 0) as an int, for limits that do not depend on the size.
-func (l Limits) Int(x Limit) int { return int(min(l.Max(x, 0), 1<<(strconv.IntSize-1)-1)) }
+// Int returns Max(name, 0) as an int, for limits that do not depend on the size.
+func (l Limits) Int(name string) int { return int(min(l.Max(name, 0), 1<<(strconv.IntSize-1)-1)) }
 
-// Exceeded returns the error for an input that needs more than Max(x, size). It wraps
+// Exceeded returns the error for an input that needs more than Max(name, size). It wraps
 // ErrExceeded, and its text names the limit and how to change it.
-func (l Limits) Exceeded(x Limit, size uint64) error {
-	return fmt.Errorf("%s %w: %s (%s=%s=N changes it)", x, exceeded{l.Max(x, size)}, x.What(), Variable, x)
+func (l Limits) Exceeded(name string, size uint64) error {
+	return fmt.Errorf("%s %w: %s (%s=%s=N changes it)", name, exceeded{l.Max(name, size)}, about[index(name)].what, Variable, name)
 }
 
 // exceeded is an ErrExceeded with the bound in its text.

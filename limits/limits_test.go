@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"symkit/internal/limitof"
 )
 
 func TestParse(t *testing.T) {
@@ -49,7 +51,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: no error, want %q", test.text, test.err)
 		}
 		for name, want := range test.want {
-			if got := (Limits{}).Max(byName(name)[0], 1000); got != want {
+			if got := (Limits{}).Max(name, 1000); got != want {
 				t.Errorf("%q: %s is %d, want %d", test.text, name, got, want)
 			}
 		}
@@ -65,7 +67,7 @@ func TestMaxOverflows(t *testing.T) {
 }
 
 func TestExceeded(t *testing.T) {
-	err := Limits{}.With(Threads, 7).Exceeded(Threads, 0)
+	err := Limits{}.With(limitof.Threads, 7).Exceeded(limitof.Threads, 0)
 	if want := "threads above the limit of 7: threads of a dump (SYMKIT_LIMITS=threads=N changes it)"; err.Error() != want || !errors.Is(err, ErrExceeded) {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -75,14 +77,14 @@ func TestExceeded(t *testing.T) {
 // as they are.
 func TestWith(t *testing.T) {
 	defer SetDefault(Limits{builtIn()})
-	l := Limits{}.With(Names, 5)
-	more := l.With(Names, 0).With(Files, 6)
-	SetDefault(Limits{}.With(Names, 7))
+	l := Limits{}.With(limitof.Names, 5)
+	more := l.With(limitof.Names, 0).With(limitof.Files, 6)
+	SetDefault(Limits{}.With(limitof.Names, 7))
 	for _, test := range []struct {
 		l    Limits
-		x    Limit
+		x    string
 		want uint64
-	}{{l, Names, 5}, {l, Files, 16<<20 + 8}, {more, Names, 1}, {more, Files, 6}, {Limits{}, Names, 7}, {Limits{}, Files, 16<<20 + 8}} {
+	}{{l, limitof.Names, 5}, {l, limitof.Files, 16<<20 + 8}, {more, limitof.Names, 1}, {more, limitof.Files, 6}, {Limits{}, limitof.Names, 7}, {Limits{}, limitof.Files, 16<<20 + 8}} {
 		if got := test.l.Max(test.x, 8); got != test.want {
 			t.Errorf("%s: %d, want %d", test.x, got, test.want)
 		}
@@ -95,8 +97,8 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x := range All {
-		if row := "| `" + x.String() + "` | " + value(about[x].bound) + " | " + x.What() + " |"; !strings.Contains(string(text), row) {
+	for _, x := range about {
+		if row := "| `" + x.name + "` | " + value(x.bound) + " | " + x.what + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/robustness.md lacks the row\n%s", row)
 		}
 	}

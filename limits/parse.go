@@ -61,11 +61,11 @@ func Parse(text string) (Limits, error) {
 	return Limits{values}, nil
 }
 
-// byName returns the limits that a name means, or nil if there is none.
-func byName(name string) (chosen []Limit) {
-	for x := range All {
-		if x.String() == name || name == "all" {
-			chosen = append(chosen, x)
+// byName returns the indices in about of the limits that a name means, or nil if there is none.
+func byName(name string) (chosen []int) {
+	for i := range about {
+		if about[i].name == name || name == "all" {
+			chosen = append(chosen, i)
 		}
 	}
 	return chosen
@@ -111,8 +111,8 @@ func distance(a, b string) int {
 }
 
 func names() (list []string) {
-	for x := range All {
-		list = append(list, x.String())
+	for i := range about {
+		list = append(list, about[i].name)
 	}
 	return list
 }

@@ -33,7 +33,7 @@ var (
 	errRepSize = errors.New("repeating block of size 0")
 	// errRange: a function wraps around the address space.
 	errRange = errors.New("function exceeds the address space")
-	// errBlocks: repeating FDEs stand for more than limits.MaskRows rows.
+	// errBlocks: repeating FDEs stand for more rows than the limit sframe-mask-rows.
 	errBlocks = errors.New("too many repeating blocks")
 	// errSharing: the FDEs have far more FREs than the section has bytes for.
 	errSharing = errors.New("functions share too many FREs")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -42,7 +43,7 @@ func FuzzSection(f *testing.F) {
 				rows += fuzzRows(t, fde, len(data))
 			}
 		}
-		if limit := (limits.Limits{}).Int(limits.MaskRows) + (limits.Limits{}).Int(limits.SFrameSharing)*len(data); rows > limit {
+		if limit := (limits.Limits{}).Int(limitof.MaskRows) + (limits.Limits{}).Int(limitof.SFrameSharing)*len(data); rows > limit {
 			t.Fatalf("%d rows, limit %d", rows, limit)
 		}
 		x, errs := NewIndex(s)

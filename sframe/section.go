@@ -34,6 +34,7 @@ import (
 	"iter"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -59,8 +60,8 @@ type Options struct {
 	// makes longer than the section in it. Bytes after a chunk that are no header are
 	// then ignored, and are no damage.
 	Segment bool
-	// Limits bound the rows: limits.MaskRows and limits.SFrameSharing; and the chunks, by FileSize:
-	// limits.FrameRecords.
+	// Limits bound the rows: sframe-mask-rows and sframe-sharing; and the chunks, by FileSize:
+	// frame-records.
 	Limits limits.Limits
 	// FileSize is the size in bytes of the file that has the section, which can be compressed there.
 	// 0 stands for the size of the section.
@@ -86,7 +87,7 @@ type Section struct {
 func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
 	size := cmp.Or(opts.FileSize, uint64(len(data)))
-	records := bounds.NewRecords(opts.Limits, limits.FrameRecords, size)
+	records := bounds.NewRecords(opts.Limits, limitof.FrameRecords, size)
 	var err error
 	for at := 0; at < len(data) && err == nil; {
 		// A segment can be longer than the section in it.
@@ -96,7 +97,7 @@ func Parse(data []byte, opts Options) (*Section, error) {
 		var c Chunk
 		c, err = parseChunk(data, at, opts)
 		if err == nil && records.Take(1, chunkMemory) != nil {
-			err = &located.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limits.FrameRecords, size)}
+			err = &located.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limitof.FrameRecords, size)}
 		}
 		if err == nil {
 			s.Chunks = append(s.Chunks, c)
@@ -123,14 +124,14 @@ func skipZeros(data []byte, at int) int {
 	return at
 }
 
-// limit finds where the FDEs exceed limits.MaskRows and limits.SFrameSharing, so
+// limit finds where the FDEs exceed the limits sframe-mask-rows and sframe-sharing, so
 // that Chunk.FDE can refuse the first FDE that does and those after it. A real
 // repeating FDE stands for two rows per PLT entry, a forged one of 20 bytes
 // could stand for 2^32; producers do not share FREs at all.
 func (s *Section) limit() {
 	// The limits are capped so that no sum below overflows.
-	maxRows := min(s.opts.Limits.Max(limits.MaskRows, 0), 1<<62)
-	sharing := min(s.opts.Limits.Max(limits.SFrameSharing, 0), 1<<31)
+	maxRows := min(s.opts.Limits.Max(limitof.MaskRows, 0), 1<<62)
+	sharing := min(s.opts.Limits.Max(limitof.SFrameSharing, 0), 1<<31)
 	maskRows := uint64(0)
 	var f FDE
 	for i := range s.Chunks {

@@ -3,6 +3,7 @@ package walk
 import (
 	"sync/atomic"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -27,9 +28,9 @@ func (c *cost) reset() {
 // over returns the error of the limit that is exceeded, or nil.
 func (c *cost) over() error {
 	for _, x := range [...]struct {
-		limit limits.Limit
+		limit string
 		n     *atomic.Int64
-	}{{limits.RuleTerms, &c.rules}, {limits.SymbolText, &c.text}, {limits.InlinedCalls, &c.calls}} {
+	}{{limitof.RuleTerms, &c.rules}, {limitof.SymbolText, &c.text}, {limitof.InlinedCalls, &c.calls}} {
 		if uint64(x.n.Load()) > c.limits.Max(x.limit, 0) {
 			return c.limits.Exceeded(x.limit, 0)
 		}

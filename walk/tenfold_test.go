@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symkit/cfi"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -49,7 +50,7 @@ func TestTenfoldFrames(t *testing.T) {
 	// The bomb: a function that calls itself for ever.
 	loop := "STACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: 4198481\n"
 	res, err := Walk(context.Background(), one, fixed(symbolsText+loop), Options{})
-	if err != nil || len(res.Stacks[0].Frames) != (limits.Limits{}).Int(limits.FramesPerThread) || res.Stacks[0].Complete {
+	if err != nil || len(res.Stacks[0].Frames) != (limits.Limits{}).Int(limitof.FramesPerThread) || res.Stacks[0].Complete {
 		t.Errorf("a stack without an end: %d frames, %v", len(res.Stacks[0].Frames), err)
 	}
 }

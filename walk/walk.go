@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/limits"
@@ -36,8 +37,7 @@ type Options struct {
 	// Progress is called, from any goroutine, before the symbols of a module
 	// are loaded.
 	Progress func(m *Module)
-	// Limits bound the frames if MaxFrames is 0: limits.FramesPerThread and
-	// limits.Frames.
+	// Limits bound the frames if MaxFrames is 0: frames-per-thread and frames.
 	Limits limits.Limits
 }
 
@@ -62,7 +62,7 @@ func Walk(ctx context.Context, p *Process, s Supplier, opt Options) (*Result, er
 	// The threads share the bound on the frames of all stacks.
 	limit := opt.MaxFrames
 	if limit <= 0 {
-		limit = max(minFrames, min(opt.Limits.Int(limits.FramesPerThread), opt.Limits.Int(limits.Frames)/max(1, len(threads))))
+		limit = max(minFrames, min(opt.Limits.Int(limitof.FramesPerThread), opt.Limits.Int(limitof.Frames)/max(1, len(threads))))
 	}
 
 	res := &Result{Process: p, Stacks: make([]Stack, len(threads))}

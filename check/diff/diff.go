@@ -25,6 +25,7 @@ import (
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
 	"symkit/emit"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 )
@@ -246,7 +247,7 @@ func (d *differ) inlines() {
 func (d *differ) levels(s side) (levels [][]stretch) {
 	for i := range s.body.Inlines {
 		in := &s.body.Inlines[i]
-		if int(in.Depth) >= d.limits.Int(limits.CheckDepth) {
+		if int(in.Depth) >= d.limits.Int(limitof.CheckDepth) {
 			d.c.Unverified(checks.Inlines, 1, "calls more than 1024 deep")
 			continue
 		}

@@ -16,8 +16,8 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/crash"
+	"symkit/internal/limitof"
 	"symkit/internal/quantity"
-	"symkit/limits"
 )
 
 var (
@@ -147,12 +147,12 @@ func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
 // their memory is needed for the check.
 const largeText = 4 << 20
 
-// write calls to with the function that writes m's text, which limits.Output bounds. With
+// write calls to with the function that writes m's text, which the limit output bounds. With
 // --check, write returns the number of findings in the text. After a check m has no
 // records.
 func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
 	bounded := func(w io.Writer) error {
-		return m.Write(command.Bounded(ctx, w, limits.Output, in.img.Main.Path(), in.img.Size()))
+		return m.Write(command.Bounded(ctx, w, limitof.Output, in.img.Main.Path(), in.img.Size()))
 	}
 	if !c.Check {
 		return 0, to(bounded)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/mutant"
 	"symkit/test/programtest"
@@ -18,7 +19,7 @@ import (
 
 // overLimit is a program of which some is above a limit.
 type overLimit struct {
-	limit limits.Limit
+	limit string
 	most  int // the limit
 	what  string
 	file  []byte
@@ -35,7 +36,7 @@ func TestOverLimit(t *testing.T) {
 	for _, test := range overLimits() {
 		t.Run(fmt.Sprint(test.limit, ", ", test.what), func(t *testing.T) {
 			t.Setenv(limits.Variable, fmt.Sprint(test.limit, "=", test.most))
-			defer setLimits(t, test.limit.String()+"=100%")
+			defer setLimits(t, test.limit+"=100%")
 			path := filepath.Join(t.TempDir(), "program")
 			programtest.Write(t, path, test.file)
 			outputs := map[string]bool{}
@@ -60,7 +61,7 @@ func TestOverLimit(t *testing.T) {
 // checkOverLimit checks what a run gave.
 func checkOverLimit(t *testing.T, test *overLimit, code int, stdout, stderr string) {
 	t.Helper()
-	message := fmt.Sprintf("%s above the limit of %d: %s (SYMKIT_LIMITS=%s=N changes it)", test.limit, test.most, test.limit.What(), test.limit)
+	message := limits.Limits{}.With(test.limit, uint64(test.most)).Exceeded(test.limit, 0).Error()
 	parts := fmt.Sprintf("warning: %d damaged part", test.lost)
 	if code != 0 || !strings.Contains(stderr, test.first) || !strings.Contains(stderr, message) || !strings.Contains(stderr, parts) {
 		t.Errorf("exit code %d, %q; want %q, %q, %q", code, stderr, test.first, message, parts)
@@ -76,28 +77,28 @@ func checkOverLimit(t *testing.T, test *overLimit, code int, stdout, stderr stri
 func overLimits() []overLimit {
 	long := strings.Repeat("n", 3000)
 	return []overLimit{
-		{limits.Names, 2000, "the first of three units", named(long, "b", "c"), 1, ".debug_info+0x0",
+		{limitof.Names, 2000, "the first of three units", named(long, "b", "c"), 1, ".debug_info+0x0",
 			map[string]int{"FUNC ": 2, "FUNC 1010 10 0 b$": 1, "FUNC 1020 10 0 c$": 1}},
-		{limits.Names, 2000, "the first of three units, compressed", namedPacked(long, "b", "c"), 1, ".debug_info+0x0",
+		{limitof.Names, 2000, "the first of three units, compressed", namedPacked(long, "b", "c"), 1, ".debug_info+0x0",
 			map[string]int{"FUNC ": 2, "FUNC 1010 10 0 b$": 1, "FUNC 1020 10 0 c$": 1}},
-		{limits.Names, 2000, "the last of three units", named("a", "b", long), 1, ".debug_info+0x46",
+		{limitof.Names, 2000, "the last of three units", named("a", "b", long), 1, ".debug_info+0x46",
 			map[string]int{"FUNC ": 2, "FUNC 1000 10 0 a$": 1, "FUNC 1010 10 0 b$": 1}},
 
 		// A name counts once. A lost unit counts for half of what was left, 1,990 bytes.
-		{limits.Names, 2000, "a name of several units", named("name of ten", long, "name of ten", long[:900], long[:700], "c", "c"), 2, ".debug_info+0x2d",
+		{limitof.Names, 2000, "a name of several units", named("name of ten", long, "name of ten", long[:900], long[:700], "c", "c"), 2, ".debug_info+0x2d",
 			map[string]int{"FUNC ": 5, "FUNC .* name of ten$": 2, "FUNC .* n{900}$": 1, "FUNC .* c$": 2}},
 
-		{limits.UnitRecords, 24_000, "abbreviations of the second of four units", withAbbrevs(8, 500, 9, 10), 1, "abbreviations of the unit at .debug_info+0x24: .debug_abbrev+0x",
+		{limitof.UnitRecords, 24_000, "abbreviations of the second of four units", withAbbrevs(8, 500, 9, 10), 1, "abbreviations of the unit at .debug_info+0x24: .debug_abbrev+0x",
 			map[string]int{"FUNC ": 3, "FUNC .* f0$": 1, "FUNC .* f2$": 1, "FUNC .* f3$": 1}},
-		{limits.UnitRecords, 24_000, "abbreviations of the first and the last unit", withAbbrevs(500, 8, 400), 2, "abbreviations of the unit at .debug_info+0x0: .debug_abbrev+0x",
+		{limitof.UnitRecords, 24_000, "abbreviations of the first and the last unit", withAbbrevs(500, 8, 400), 2, "abbreviations of the unit at .debug_info+0x0: .debug_abbrev+0x",
 			map[string]int{"FUNC ": 1, "FUNC .* f1$": 1}},
 
 		// A name counts for 160 bytes besides its own.
-		{limits.Files, 2000, "the second of three line tables", inFiles("/a", "/"+long, "/c"), 1, ".debug_line+0x",
+		{limitof.Files, 2000, "the second of three line tables", inFiles("/a", "/"+long, "/c"), 1, ".debug_line+0x",
 			map[string]int{"FUNC ": 3, "FILE ": 2, "FILE 0 /a$": 1, "FILE 1 /c$": 1, `1000 10 1 0$`: 1, `1020 10 1 1$`: 1, `1010 `: 0}},
 
 		// The largest tables are read first: they leave 2,000 and then 1,000 bytes.
-		{limits.Files, 4000, "one file of several line tables", inFiles("/a", "/"+long+long, "/a", "/"+long+long[:600], "/"+long[:300], "/a"), 2, ".debug_line+0x",
+		{limitof.Files, 4000, "one file of several line tables", inFiles("/a", "/"+long+long, "/a", "/"+long+long[:600], "/"+long[:300], "/a"), 2, ".debug_line+0x",
 			map[string]int{"FUNC ": 6, "FILE ": 2, "FILE 0 /a$": 1, "FILE 1 /n{300}$": 1, `10[025]0 10 1 0$`: 3, `1040 10 1 1$`: 1, `10[13]0 `: 0}},
 	}
 }

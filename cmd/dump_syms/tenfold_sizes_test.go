@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/mutant"
 )
@@ -21,8 +22,8 @@ var scaled = map[string]bool{"names": true, "output": true}
 var sizedTenfolds = []tenfold{
 	// Names and output of ceph-osd-dbg/…/fb/66b3cec5f264a2f863d96fa875eb4ae39bb0bf.debug.
 	{"names", "bytes of names, thousandths of the limit", 75, "functions below a thousand long scopes", func(n int) []byte {
-		return longNames(n, limits.Names)
-	}, func(n int) map[string]int { return map[string]int{"FUNC .*xx::f[0-9]+": namesOf(n, limits.Names)} }},
+		return longNames(n, limitof.Names)
+	}, func(n int) map[string]int { return map[string]int{"FUNC .*xx::f[0-9]+": namesOf(n, limitof.Names)} }},
 	{"output", "bytes of the symbol file, thousandths of the limit", 80, "a line program that only emits rows", longOutput, func(n int) map[string]int {
 		return map[string]int{`[0-9a-f]+ 1 \d+ 0$`: outputLines(n)}
 	}},
@@ -46,7 +47,7 @@ var sizedTenfolds = []tenfold{
 const nameLength = 4000
 
 // hundredth is n thousandths of a hundredth of a limit, without what it allows for the file's size.
-func hundredth(n int, l limits.Limit) int {
+func hundredth(n int, l string) int {
 	values, err := limits.Parse("") // symkit's own, whatever the process has
 	if err != nil {
 		panic(err)
@@ -55,10 +56,10 @@ func hundredth(n int, l limits.Limit) int {
 }
 
 // namesOf returns the number of functions in longNames.
-func namesOf(n int, l limits.Limit) int { return hundredth(n, l) / nameLength }
+func namesOf(n int, l string) int { return hundredth(n, l) / nameLength }
 
 // longNames has functions in a namespace of a long name.
-func longNames(n int, l limits.Limit) []byte {
+func longNames(n int, l string) []byte {
 	const abNamespace = 8
 	abbrevs := append(bytes.Clone(commonAbbrevs), abbrev(abNamespace, tagNamespace, 1, atName, formString)...)
 	dies := append(append([]byte{abNamespace}, strings.Repeat("x", nameLength)...), 0)
@@ -70,7 +71,7 @@ func longNames(n int, l limits.Limit) []byte {
 }
 
 // outputLines is the number of lines in longOutput: a line record has 12 bytes or more.
-func outputLines(n int) int { return hundredth(n, limits.Output) / 12 }
+func outputLines(n int) int { return hundredth(n, limitof.Output) / 12 }
 
 // longOutput has a line for each byte of a function.
 func longOutput(n int) []byte {

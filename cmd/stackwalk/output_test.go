@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"symkit/internal/command"
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/test/programtest"
 	"symkit/test/testfile"
 )
@@ -75,7 +75,7 @@ func TestReportBounded(t *testing.T) {
 
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("a signal"))
-	w := command.Bounded(ctx, io.Discard, limits.Report, core, 0)
+	w := command.Bounded(ctx, io.Discard, limitof.Report, core, 0)
 	if _, err := w.Write([]byte("x")); err == nil || err.Error() != "a signal" {
 		t.Error(err)
 	}

@@ -20,10 +20,10 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/fetch"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
-	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/peers"
@@ -325,7 +325,7 @@ func bounded(ctx context.Context, dump string, size uint64, w io.Writer) io.Writ
 	if err == nil && size == 0 { // or it was removed since
 		size = uint64(info.Size())
 	}
-	return command.Bounded(ctx, w, limits.Report, dump, size)
+	return command.Bounded(ctx, w, limitof.Report, dump, size)
 }
 
 // printer returns the function that writes the report on a dump in the format of the

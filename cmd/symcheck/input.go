@@ -13,6 +13,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/smallfile"
 	"symkit/limits"
@@ -169,7 +170,7 @@ func readSym(path string) (*symData, error) {
 	}
 
 	// A pipe has no size that could be checked in advance.
-	most := int64(min(limits.Limits{}.Max(limits.CheckInput, 0), math.MaxInt64-1))
+	most := int64(min(limits.Limits{}.Max(limitof.CheckInput, 0), math.MaxInt64-1))
 	if info.Mode()&fs.ModeDevice != 0 {
 		most = 0 // a device may have no end
 	}
@@ -178,7 +179,7 @@ func readSym(path string) (*symData, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: smallfile.ErrDevice}
 	}
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limits.CheckInput, 0))
+		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limitof.CheckInput, 0))
 	}
 	if err != nil {
 		return nil, err

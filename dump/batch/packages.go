@@ -17,6 +17,7 @@ import (
 	"symkit/elfx/archive/pkg"
 	"symkit/internal/address"
 	"symkit/internal/filename"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -114,7 +115,7 @@ func (e *reason) Error() string { return e.text }
 func (e *reason) Unwrap() error { return e.err }
 
 // limit returns how many bytes the package may unpack to.
-func (p *pack) limit() uint64 { return p.limits.Max(limits.Package, uint64(max(p.size, 0))) }
+func (p *pack) limit() uint64 { return p.limits.Max(limitof.Package, uint64(max(p.size, 0))) }
 
 // SameContent reports whether two files of packages have the same bytes. For files with
 // build ids the result is false.
@@ -316,7 +317,7 @@ func (r interruptibleAt) ReadAt(p []byte, at int64) (int, error) {
 // may be part of a module. found is that of the file's Input.
 func (h *Hold) look(ctx context.Context, b *body, name string, found bool, r io.Reader) error {
 	if uint64(b.size) > b.pack.limit() && uint64(b.size) > uint64(max(b.pack.size, 0)) {
-		return b.pack.limits.Exceeded(limits.Package, uint64(max(b.pack.size, 0)))
+		return b.pack.limits.Exceeded(limitof.Package, uint64(max(b.pack.size, 0)))
 	}
 
 	keep := h.reserve(b.size)

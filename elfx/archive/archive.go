@@ -15,7 +15,7 @@ import (
 // methods of the zero Options.
 type Options struct {
 	// Limits bound the inflated size of a compressed member, and of a compressed archive
-	// within the archive (limits.InflateRatio). The files of the members are opened with these
+	// within the archive (the limit inflate-ratio). The files of the members are opened with these
 	// limits, too.
 	Limits limits.Limits
 }

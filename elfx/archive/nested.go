@@ -10,6 +10,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -64,7 +65,7 @@ func scanArchive(data []byte, l limits.Limits) ([]memberResult, error) {
 // of the inflated archive outer. The names of the members begin with prefix.
 func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, depth int) error {
 	most := bounds.Members(x.limits, x.size)
-	tooMany := x.limits.Exceeded(limits.Members, bounds.MembersSize(x.size))
+	tooMany := x.limits.Exceeded(limitof.Members, bounds.MembersSize(x.size))
 	found, complete, err := scanFlat(data, most-min(x.listed, most))
 	if !complete {
 		err = tooMany

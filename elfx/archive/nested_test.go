@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/elftest"
 )
@@ -185,7 +186,7 @@ func repeated(t *testing.T, file []byte, n int) []byte {
 // that cannot be read and long names count, and the size of the file pays for more.
 func TestMembersLimit(t *testing.T) {
 	const most = 8
-	few := Options{Limits: limits.Limits{}.With(limits.Members, most)}
+	few := Options{Limits: limits.Limits{}.With(limitof.Members, most)}
 	ar := func(n int) string {
 		var text strings.Builder
 		text.WriteString(arMagic)

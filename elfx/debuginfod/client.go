@@ -75,7 +75,7 @@ const (
 )
 
 // Defaults of DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME. The default bound of a file's
-// size is limits.FetchedFiles.
+// size is the limit fetched-files.
 const (
 	DefaultTimeout = 90 * time.Second
 	DefaultMaxTime = time.Hour

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"symkit/internal/address"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -50,13 +51,13 @@ func (c *Client) readLimits() error {
 
 	// The time limits are in seconds.
 	c.Timeout, c.MaxTime = time.Duration(timeout)*time.Second, time.Duration(maxTime)*time.Second
-	c.MaxTotal = bound(limits.FetchedTotal)
-	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", bound(limits.FetchedFiles))
+	c.MaxTotal = bound(limitof.FetchedTotal)
+	c.MaxSize, err = number("DEBUGINFOD_MAXSIZE", bound(limitof.FetchedFiles))
 	return err
 }
 
 // bound returns the default of a limit as a number of bytes.
-func bound(x limits.Limit) int64 { return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64)) }
+func bound(x string) int64 { return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64)) }
 
 // maxSeconds keeps a time.Duration from overflowing.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)

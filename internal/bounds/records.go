@@ -16,14 +16,14 @@ import (
 // concurrent use; Shared is.
 type Records struct {
 	limits limits.Limits
-	limit  limits.Limit
+	limit  string
 	size   uint64 // of the file
 	left   uint64 // bytes
 	over   bool
 }
 
 // NewRecords returns a Records for a file of size bytes.
-func NewRecords(l limits.Limits, x limits.Limit, size uint64) *Records {
+func NewRecords(l limits.Limits, x string, size uint64) *Records {
 	return &Records{limits: l, limit: x, size: size, left: l.Max(x, size)}
 }
 
@@ -49,7 +49,7 @@ func (r *Records) Take(n, bytes int) error {
 // that one hostile item leaves something to the others.
 type Shared struct {
 	limits limits.Limits
-	limit  limits.Limit
+	limit  string
 	size   uint64 // of the file
 
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ type item struct {
 }
 
 // NewShared returns a Shared for a file of size bytes.
-func NewShared(l limits.Limits, x limits.Limit, size uint64) *Shared {
+func NewShared(l limits.Limits, x string, size uint64) *Shared {
 	return &Shared{limits: l, limit: x, size: size, max: l.Max(x, size), end: math.MaxInt}
 }
 

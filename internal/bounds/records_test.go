@@ -7,12 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
 // TestRecords: after the first record that does not fit, no record fits.
 func TestRecords(t *testing.T) {
-	r := NewRecords(limits.Limits{}.With(limits.UnitRecords, 100), limits.UnitRecords, 7)
+	r := NewRecords(limits.Limits{}.With(limitof.UnitRecords, 100), limitof.UnitRecords, 7)
 	for i, test := range []struct {
 		n, bytes int
 		ok       bool
@@ -47,7 +48,7 @@ func TestShared(t *testing.T) {
 		}
 		rnd.Shuffle(len(steps), func(i, k int) { steps[i], steps[k] = steps[k], steps[i] })
 
-		s := NewShared(limits.Limits{}.With(limits.UnitRecords, most), limits.UnitRecords, 0)
+		s := NewShared(limits.Limits{}.With(limitof.UnitRecords, most), limitof.UnitRecords, 0)
 		held := make([]uint64, count) // by items that are not dropped yet
 		taken := make([]uint64, count)
 		for _, i := range steps {
@@ -83,7 +84,7 @@ func TestShared(t *testing.T) {
 // TestSharedConcurrently: goroutines that take memory at the same time see one order.
 func TestSharedConcurrently(t *testing.T) {
 	const count = 1000
-	s := NewShared(limits.Limits{}.With(limits.UnitRecords, 100*count/2), limits.UnitRecords, 0)
+	s := NewShared(limits.Limits{}.With(limitof.UnitRecords, 100*count/2), limitof.UnitRecords, 0)
 	var group sync.WaitGroup
 	for w := range 4 {
 		group.Go(func() {

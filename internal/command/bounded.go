@@ -12,7 +12,7 @@ import (
 type bounded struct {
 	ctx     context.Context
 	w       io.Writer
-	limit   limits.Limit
+	limit   string
 	name    string
 	size    uint64
 	written uint64
@@ -20,7 +20,7 @@ type bounded struct {
 
 // Bounded returns a writer to w that fails above limit, or after ctx is done. The limit
 // depends on the size of an input: name and size (in bytes) are the input's.
-func Bounded(ctx context.Context, w io.Writer, limit limits.Limit, name string, size uint64) io.Writer {
+func Bounded(ctx context.Context, w io.Writer, limit, name string, size uint64) io.Writer {
 	return &bounded{ctx: ctx, w: w, limit: limit, name: name, size: size}
 }
 

@@ -18,6 +18,7 @@ import (
 	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
 	"symkit/internal/gunzip"
+	"symkit/internal/limitof"
 	"symkit/internal/objects"
 	"symkit/limits"
 )
@@ -180,7 +181,7 @@ func (e *renamed) Unwrap() error { return e.err }
 
 // copyTo writes the file at an address into dir.
 func copyTo(dir, address string, f *File) (string, error) {
-	limit := int64(min(limits.Limits{}.Max(limits.FetchedFiles, 0), math.MaxInt64-1))
+	limit := int64(min(limits.Limits{}.Max(limitof.FetchedFiles, 0), math.MaxInt64-1))
 	disk := &fetch.Disk{Dir: dir, MaxTotal: limit}
 	err := disk.Announce(max(f.Size, 0))
 	if err != nil {

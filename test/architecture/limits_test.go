@@ -20,6 +20,7 @@ import (
 	"symkit/dump"
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/sframe"
 	"symkit/test/testfile"
@@ -57,7 +58,7 @@ func TestLimitsOfCalls(t *testing.T) {
 
 	var none limits.Limits
 	calls := []limited{
-		{"elfx.Open", none.With(limits.SectionNames, 1), func(l limits.Limits) (string, error) {
+		{"elfx.Open", none.With(limitof.SectionNames, 1), func(l limits.Limits) (string, error) {
 			f, err := elfx.Options{Limits: l}.Open(hello)
 			if err != nil {
 				return "", err
@@ -65,12 +66,12 @@ func TestLimitsOfCalls(t *testing.T) {
 			defer f.Close()
 			return fmt.Sprint(f.Losses()), nil
 		}},
-		{"dump.Dump, names", none.With(limits.Names, 1), dumpOf(big)},
-		{"dump.Dump, files", none.With(limits.Files, 1), dumpOf(big)},
-		{"dump.Dump, depth", none.With(limits.DIEDepth, 1), dumpOf(big)},
-		{"dump.Dump, ranges", none.With(limits.RangeEntries, 1), dumpOf(big)},
-		{"dump.Dump, attributes", none.With(limits.AbbrevAttributes, 1), dumpOf(big)},
-		{"check.File", none.With(limits.CheckStrings, 1), func(l limits.Limits) (string, error) {
+		{"dump.Dump, names", none.With(limitof.Names, 1), dumpOf(big)},
+		{"dump.Dump, files", none.With(limitof.Files, 1), dumpOf(big)},
+		{"dump.Dump, depth", none.With(limitof.DIEDepth, 1), dumpOf(big)},
+		{"dump.Dump, ranges", none.With(limitof.RangeEntries, 1), dumpOf(big)},
+		{"dump.Dump, attributes", none.With(limitof.AbbrevAttributes, 1), dumpOf(big)},
+		{"check.File", none.With(limitof.CheckStrings, 1), func(l limits.Limits) (string, error) {
 			m, err := companion.OpenModule(big, companion.Places{})
 			if err != nil {
 				return "", err
@@ -79,15 +80,15 @@ func TestLimitsOfCalls(t *testing.T) {
 			rep, err := check.File(t.Context(), m.Image, sym, check.Options{Options: report.Options{Limits: l}})
 			return reportText(rep), err
 		}},
-		{"lint.File", none.With(limits.CheckLines, 1), func(l limits.Limits) (string, error) {
+		{"lint.File", none.With(limitof.CheckLines, 1), func(l limits.Limits) (string, error) {
 			rep, err := lint.File(sym, report.Options{Limits: l})
 			return reportText(rep), err
 		}},
-		{"diff.Files", none.With(limits.CheckRecords, 1), func(l limits.Limits) (string, error) {
+		{"diff.Files", none.With(limitof.CheckRecords, 1), func(l limits.Limits) (string, error) {
 			rep, err := diff.Files(sym, sym, report.Options{Limits: l})
 			return reportText(rep), err
 		}},
-		{"corefile.New", none.With(limits.Notes, 3), func(l limits.Limits) (string, error) {
+		{"corefile.New", none.With(limitof.Notes, 3), func(l limits.Limits) (string, error) {
 			c, err := corefile.New("core", core, corefile.Options{Limits: l})
 			if err != nil {
 				return "", err
@@ -95,10 +96,10 @@ func TestLimitsOfCalls(t *testing.T) {
 			defer c.Close()
 			return fmt.Sprint(c.Process.Warnings), nil
 		}},
-		{"walk.Walk", none.With(limits.FramesPerThread, 1), func(l limits.Limits) (string, error) {
+		{"walk.Walk", none.With(limitof.FramesPerThread, 1), func(l limits.Limits) (string, error) {
 			return walkText(t, recursion(), nil, walk.Options{Limits: l})
 		}},
-		{"elfsyms.Supplier", none.With(limits.LineRecords, 1), func(l limits.Limits) (string, error) {
+		{"elfsyms.Supplier", none.With(limitof.LineRecords, 1), func(l limits.Limits) (string, error) {
 			files := &symbols.Files{Exe: crash + ".elf"}
 			defer files.Close()
 			c, err := corefile.New("core", core, corefile.Options{Files: files})
@@ -108,7 +109,7 @@ func TestLimitsOfCalls(t *testing.T) {
 			defer c.Close()
 			return walkText(t, c.Process, &elfsyms.Supplier{Files: files, Limits: l}, walk.Options{})
 		}},
-		{"symbols.Load", none.With(limits.UnpackedSymbols, 1), func(l limits.Limits) (string, error) {
+		{"symbols.Load", none.With(limitof.UnpackedSymbols, 1), func(l limits.Limits) (string, error) {
 			var s walk.Symbols
 			err := symbols.Load(&s, packed, &walk.Module{}, l)
 			if err != nil {
@@ -117,7 +118,7 @@ func TestLimitsOfCalls(t *testing.T) {
 			defer s.Close()
 			return fmt.Sprint(s.Index.Counts()), nil
 		}},
-		{"sframe.Parse", none.With(limits.MaskRows, 1), func(l limits.Limits) (string, error) {
+		{"sframe.Parse", none.With(limitof.MaskRows, 1), func(l limits.Limits) (string, error) {
 			s, err := sframe.Parse(sframes, sframe.Options{Limits: l})
 			if err != nil {
 				return "", err

@@ -27,7 +27,7 @@ var publicNames = map[string]int{
 	"elfx/debuginfod":      20,
 	"elfx/identity":        5,
 	"emit":                 85,
-	"limits":               53,
+	"limits":               10,
 	"located":              9,
 	"sframe":               30,
 	"walk":                 64,

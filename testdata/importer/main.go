@@ -283,7 +283,7 @@ func limited(ctx context.Context, w io.Writer) error {
 	var group sync.WaitGroup
 	var errs [2]error
 	var lost [2][]error
-	for i, l := range []limits.Limits{limits.Limits{}.With(limits.Names, 64), {}} {
+	for i, l := range []limits.Limits{limits.Limits{}.With("names", 64), {}} {
 		group.Go(func() {
 			program, err := companion.OpenModule(stripped, companion.Places{Limits: l})
 			if err != nil {

@@ -42,7 +42,7 @@ type Options struct {
 	// memory in the core file; nil: the core file alone. Files must stay open until the
 	// Core is closed.
 	Files *symbols.Files
-	// Limits bound the threads and notes: limits.Threads, limits.Notes and limits.CoreNotes.
+	// Limits bound the threads and notes: threads, notes and core-notes.
 	Limits limits.Limits
 	// Memory bounds the bytes of the process's memory that Read keeps; 0: 128 MiB.
 	Memory uint64

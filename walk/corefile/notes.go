@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 	"symkit/walk"
 )
 
@@ -44,7 +44,7 @@ type fault struct {
 // readNotes reads the notes of every PT_NOTE segment. Each thread begins with
 // its NT_PRSTATUS; the first is the one that crashed.
 func (c *Core) readNotes() {
-	left := c.limits.Int(limits.Notes) // headers may name the same bytes any number of times
+	left := c.limits.Int(limitof.Notes) // headers may name the same bytes any number of times
 	for _, s := range c.file.Segments {
 		if s.Type != elf.PT_NOTE {
 			continue
@@ -54,7 +54,7 @@ func (c *Core) readNotes() {
 		for cur.Len() >= 12 {
 			left--
 			if left < 0 {
-				c.warn("core notes+%#x: %v", cur.Pos(), c.limits.Exceeded(limits.Notes, 0))
+				c.warn("core notes+%#x: %v", cur.Pos(), c.limits.Exceeded(limitof.Notes, 0))
 				return
 			}
 			name, typ, desc := nextNote(&cur)
@@ -147,8 +147,8 @@ func (c *Core) status(cur wire.Cursor) error {
 	if l.cpu == "s390x" {
 		t.Regs.PC &= 1<<63 - 1 // the bit is the addressing mode in 31-bit PSWs
 	}
-	if len(c.Process.Threads) >= c.limits.Int(limits.Threads) {
-		return c.limits.Exceeded(limits.Threads, 0)
+	if len(c.Process.Threads) >= c.limits.Int(limitof.Threads) {
+		return c.limits.Exceeded(limitof.Threads, 0)
 	}
 
 	c.Process.Threads = append(c.Process.Threads, t)

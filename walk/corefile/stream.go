@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/internal/quantity"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // A core file that comes through a pipe, as the kernel gives one to the program of core_pattern,
@@ -307,8 +307,8 @@ func (r *stream) note(s elfx.Segment) error {
 		r.core.warn("notes at offset %#x overlap what comes before them: they are left out", s.Offset)
 		return nil
 	}
-	if s.Filesz > r.core.limits.Max(limits.CoreNotes, 0) {
-		return fmt.Errorf("%s: core notes: %w", r.name, r.core.limits.Exceeded(limits.CoreNotes, 0))
+	if s.Filesz > r.core.limits.Max(limitof.CoreNotes, 0) {
+		return fmt.Errorf("%s: core notes: %w", r.name, r.core.limits.Exceeded(limitof.CoreNotes, 0))
 	}
 	err := r.skip(s.Offset)
 	if err != nil {

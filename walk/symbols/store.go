@@ -39,7 +39,7 @@ type Store struct {
 	// Files are symbol files, for the module whose id their MODULE record has,
 	// or, when the module's is unknown, its name.
 	Files []string
-	// Limits bound the size of an unpacked file: limits.UnpackedSymbols.
+	// Limits bound the size of an unpacked file: unpacked-symbols.
 	Limits limits.Limits
 
 	mu    sync.Mutex
@@ -129,7 +129,7 @@ func (s *Store) load(out *walk.Symbols, path string, m *walk.Module) bool {
 
 // Load opens the symbol file at path into s. The file has to be that of m, or the error
 // is ErrOtherModule, and have records, or the error is ErrNoSymbols. A packed file is
-// unpacked into memory within limits.UnpackedSymbols of l. Errors do not repeat the path.
+// unpacked into memory within the limit unpacked-symbols of l. Errors do not repeat the path.
 func Load(s *walk.Symbols, path string, m *walk.Module, l limits.Limits) error {
 	if err := open(s, path, l); err != nil {
 		return pathless(err)

@@ -11,6 +11,7 @@ import (
 
 	"symkit/emit"
 	"symkit/internal/gunzip"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 )
@@ -49,7 +50,7 @@ func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
 }
 
 // unpacked is the text of a packed symbol file in memory. Text and index are within
-// limits.UnpackedSymbols: an allowance of the file by its size, and one of all files together.
+// the limit unpacked-symbols: an allowance of the file by its size, and one of all files together.
 type unpacked struct {
 	text   []byte
 	buffer *mem.Buffer
@@ -68,7 +69,7 @@ func (u *unpacked) take(n int64) error {
 	if more > 0 {
 		if shared.Add(more) > u.together() {
 			shared.Add(-more)
-			return u.limits.Exceeded(limits.UnpackedSymbols, u.size)
+			return u.limits.Exceeded(limitof.UnpackedSymbols, u.size)
 		}
 		u.shared += more
 	}
@@ -78,11 +79,11 @@ func (u *unpacked) take(n int64) error {
 
 // together returns the allowance of all files together, own that of the file beside it.
 func (u *unpacked) together() int64 {
-	return int64(min(u.limits.Max(limits.UnpackedSymbols, 0), math.MaxInt64/4))
+	return int64(min(u.limits.Max(limitof.UnpackedSymbols, 0), math.MaxInt64/4))
 }
 
 func (u *unpacked) own() int64 {
-	return int64(min(u.limits.Max(limits.UnpackedSymbols, u.size), math.MaxInt64/2)) - u.together()
+	return int64(min(u.limits.Max(limitof.UnpackedSymbols, u.size), math.MaxInt64/2)) - u.together()
 }
 
 // left returns the number of bytes that may still be taken.
@@ -100,7 +101,7 @@ func (u *unpacked) close() {
 func (u *unpacked) index() (*emit.Index, error) {
 	x := emit.NewIndexWithin(u.text, u.left())
 	if x == nil {
-		return nil, u.limits.Exceeded(limits.UnpackedSymbols, u.size)
+		return nil, u.limits.Exceeded(limitof.UnpackedSymbols, u.size)
 	}
 	return x, u.take(x.HeapSize())
 }

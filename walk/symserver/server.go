@@ -29,6 +29,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/internal/address"
 	"symkit/internal/fetch"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols"
@@ -83,7 +84,7 @@ type Server struct {
 	// Negative is the time after which a file that the server lacked is requested again.
 	Negative time.Duration
 	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together. New sets
-	// them to limits.FetchedSymbols and limits.FetchedTotal.
+	// them to the limits fetched-symbols and fetched-total.
 	MaxSize, MaxTotal int64
 	// HTTP makes the requests.
 	HTTP *http.Client
@@ -127,14 +128,14 @@ func New(rawURL, cache string) (*Server, error) {
 		return nil, fmt.Errorf("%q: %w", address.New(rawURL), ErrURL)
 	}
 	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: bound(limits.FetchedSymbols), MaxTotal: bound(limits.FetchedTotal), HTTP: fetch.HTTP,
+		Negative: defaultNegative, MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal), HTTP: fetch.HTTP,
 		base: *u, slots: make(chan struct{}, maxRequests)}
 	s.disk = sync.OnceValue(func() *fetch.Disk { return &fetch.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
 	return s, nil
 }
 
 // bound returns the default of a limit as a number of bytes.
-func bound(x limits.Limit) int64 {
+func bound(x string) int64 {
 	return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64-1))
 }
 

@@ -11,8 +11,8 @@ import (
 	"symkit/check/internal/truth"
 	"symkit/check/internal/truth/dwarfinfo"
 	"symkit/check/report"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
-	"symkit/limits"
 )
 
 // FromUnits compares line and INLINE records with the units of the debug information or, without any,
@@ -133,8 +133,8 @@ func (in *Input) units(ctx context.Context) (*Units, error) {
 func (in *Input) exceeded() error {
 	err := in.Truth.Exceeded()
 	size := in.Truth.Image.Size()
-	if err == nil && uint64(in.work.functions.Load()) > in.Report.Limits.Max(limits.UnitRecords, size)/functionBytes {
-		err = fmt.Errorf(".debug_info: %w", in.Report.Limits.Exceeded(limits.UnitRecords, size))
+	if err == nil && uint64(in.work.functions.Load()) > in.Report.Limits.Max(limitof.UnitRecords, size)/functionBytes {
+		err = fmt.Errorf(".debug_info: %w", in.Report.Limits.Exceeded(limitof.UnitRecords, size))
 	}
 	return err
 }

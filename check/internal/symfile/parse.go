@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"symkit/emit"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -105,13 +106,13 @@ func (s *File) addBody(b *Body, rec emit.Record, at uint32, off uint64) {
 // tooMany returns an error if the records exceed a limit. The largest known file (Chromium's) has a
 // fifth of these limits.
 func (s *File) tooMany(l limits.Limits) error {
-	most := l.Int(limits.CheckRecords)
+	most := l.Int(limitof.CheckRecords)
 	switch {
-	case s.Lines > l.Int(limits.CheckLines):
-		return l.Exceeded(limits.CheckLines, 0)
+	case s.Lines > l.Int(limitof.CheckLines):
+		return l.Exceeded(limitof.CheckLines, 0)
 	case s.Ranges > most, len(s.Funcs) > most, len(s.Publics) > most, len(s.Deltas) > most, len(s.Inits) > most,
 		len(s.Files.List) > most, len(s.Origins.List) > most, len(s.Infos) > most, len(s.Wins) > most:
-		return l.Exceeded(limits.CheckRecords, 0)
+		return l.Exceeded(limitof.CheckRecords, 0)
 	}
 	return nil
 }

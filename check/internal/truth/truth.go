@@ -22,6 +22,7 @@ import (
 	"symkit/check/internal/truth/symtab"
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -55,7 +56,7 @@ type Loss struct {
 // Load reads img, except for the units.
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Truth, []Loss) {
 	t := &Truth{Image: img, Code: image.CodeOf(img.Main), Names: naming.NewTable(), Paths: naming.NewPaths(), opt: opt, info: dwarfinfo.Open(img.DWARF(), opt.Limits)}
-	t.Names.Most = opt.Limits.Max(limits.Names, img.Size()) // Exceeded returns the error
+	t.Names.Most = opt.Limits.Max(limitof.Names, img.Size()) // Exceeded returns the error
 	var lost []Loss
 	if t.info != nil {
 		t.Unreadable = t.info.Load(false)
@@ -130,10 +131,10 @@ func relocatedCheck(err error) string {
 func (t *Truth) Exceeded() error {
 	size := t.Image.Size()
 	switch {
-	case t.Names.Size()+t.Symbols.Names.Size() > t.opt.Limits.Max(limits.Names, size):
-		return fmt.Errorf(".debug_info: %w", t.opt.Limits.Exceeded(limits.Names, size))
-	case t.Paths.Size() > t.opt.Limits.Max(limits.Files, size):
-		return fmt.Errorf(".debug_line: %w", t.opt.Limits.Exceeded(limits.Files, size))
+	case t.Names.Size()+t.Symbols.Names.Size() > t.opt.Limits.Max(limitof.Names, size):
+		return fmt.Errorf(".debug_info: %w", t.opt.Limits.Exceeded(limitof.Names, size))
+	case t.Paths.Size() > t.opt.Limits.Max(limitof.Files, size):
+		return fmt.Errorf(".debug_line: %w", t.opt.Limits.Exceeded(limitof.Files, size))
 	}
 	return t.info.Exhausted()
 }

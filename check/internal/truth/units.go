@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"symkit/check/internal/truth/dwarfinfo"
-	"symkit/limits"
+	"symkit/internal/limitof"
 )
 
 // Unit is a unit of the debug information: its functions with their ranges, names, lines and inlined
@@ -116,7 +116,7 @@ const noteShared = "line programs that overlap with many others"
 // Lines returns the line table of a group, and whether this is the first call.
 func (t *Truth) Lines(g *dwarfinfo.LineGroup) (lines *dwarfinfo.Lines, first bool, err error) {
 	if g.Shared {
-		return nil, false, fmt.Errorf("%s: %w", noteShared, t.opt.Limits.Exceeded(limits.LineSharing, 0))
+		return nil, false, fmt.Errorf("%s: %w", noteShared, t.opt.Limits.Exceeded(limitof.LineSharing, 0))
 	}
 	lines, first, err = g.Lines(t.Code, t.Paths)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"symkit/check/internal/checks"
 	"symkit/check/internal/eval"
 	"symkit/check/internal/pcs"
+	"symkit/internal/limitof"
 	"symkit/internal/quantity"
-	"symkit/limits"
 	"symkit/sframe"
 )
 
@@ -107,7 +107,7 @@ func (u *unwinder) readSFrame() {
 				u.c.Unverified(checks.Agreement, 1, err.Error())
 				break
 			}
-			if row.Begin < row.End && len(u.sframe) < r.Report.Limits.Int(limits.CheckRows) {
+			if row.Begin < row.End && len(u.sframe) < r.Report.Limits.Int(limitof.CheckRows) {
 				u.addRow(row, row.End, abi.RA(), abi.FP())
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"symkit/check/report"
 	"symkit/emit"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
-	"symkit/limits"
 )
 
 // Compare makes the checks about STACK CFI records.
@@ -29,7 +29,7 @@ func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 	}
 
 	// Without register names no rule can be compared.
-	u := &unwinder{r: r, c: c, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Report.Limits, limits.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
+	u := &unwinder{r: r, c: c, arch: eval.ArchOf(r.Image.Main.Machine, r.Image.Main.Class), records: bounds.NewRecords(r.Report.Limits, limitof.FrameRecords, r.Image.Size()), shared: map[string]*cfi.Row{}}
 	if u.arch == nil {
 		c.State(checks.CFI, report.NotVerified, "")
 		c.Unread(checks.CFI, uint64(len(s.Inits)), "no unwind tables are known for the machine")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
@@ -45,7 +46,7 @@ func (x *abbrevSet) read(d *Data, u *Unit, c *wire.Cursor, at int) (uint32, erro
 		return 0, err
 	}
 	if !d.remember(abbrevMemory + specMemory*int(a.nops)) {
-		return 0, &located.Error{Section: ".debug_abbrev", Offset: at, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+		return 0, &located.Error{Section: ".debug_abbrev", Offset: at, Err: d.Limits.Exceeded(limitof.UnitRecords, d.FileSize)}
 	}
 	x.addSkips(d, u, &a)
 	x.abbrevs = append(x.abbrevs, a)

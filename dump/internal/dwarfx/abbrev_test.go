@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -162,8 +163,8 @@ func TestAttributeTwice(t *testing.T) {
 // TestManySpecs: attributes of no size, in numbers that no compiler writes,
 // would cost time for every DIE, the root too.
 func TestManySpecs(t *testing.T) {
-	nums := make([]uint64, 0, 2*(limits.Limits{}).Int(limits.AbbrevAttributes)+6)
-	for range (limits.Limits{}).Int(limits.AbbrevAttributes) + 2 {
+	nums := make([]uint64, 0, 2*(limits.Limits{}).Int(limitof.AbbrevAttributes)+6)
+	for range (limits.Limits{}).Int(limitof.AbbrevAttributes) + 2 {
 		nums = append(nums, 0x3c, formFlagPresent)
 	}
 	a := le5.asm().units("unit\n CompileUnit\n")
@@ -171,13 +172,13 @@ func TestManySpecs(t *testing.T) {
 	a.abbrev.b = join(root, abbrevText(2, 0x2e, append(nums, 0, 0)...), []byte{0})
 	d := a.open(t)
 	var s Scan
-	checkErr(t, d.ScanUnit(d.Units[0], true, &s), ErrTooMany, ".debug_abbrev", len(root)+3+2*((limits.Limits{}).Int(limits.AbbrevAttributes)+1))
+	checkErr(t, d.ScanUnit(d.Units[0], true, &s), ErrTooMany, ".debug_abbrev", len(root)+3+2*((limits.Limits{}).Int(limitof.AbbrevAttributes)+1))
 
 	a.abbrev.b = join(abbrevText(1, 0x11, append(nums, 0, 0)...), []byte{0})
 	if _, errs := Open(a.sections(), nil); len(errs) != 1 {
-		t.Errorf("a root of %d attributes: %v", (limits.Limits{}).Int(limits.AbbrevAttributes)+2, errs)
+		t.Errorf("a root of %d attributes: %v", (limits.Limits{}).Int(limitof.AbbrevAttributes)+2, errs)
 	} else {
-		checkErr(t, errs[0], ErrTooMany, ".debug_abbrev", 3+2*((limits.Limits{}).Int(limits.AbbrevAttributes)+1))
+		checkErr(t, errs[0], ErrTooMany, ".debug_abbrev", 3+2*((limits.Limits{}).Int(limitof.AbbrevAttributes)+1))
 	}
 }
 

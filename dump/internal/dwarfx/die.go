@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"fmt"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
@@ -164,8 +165,8 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 // limitSpecs fails c if an abbreviation that has n attributes may not have another:
 // values without bytes take time for every DIE.
 func limitSpecs(c *wire.Cursor, n uint64, l limits.Limits) {
-	if n > l.Max(limits.AbbrevAttributes, 0) {
-		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limits.AbbrevAttributes, 0)))
+	if n > l.Max(limitof.AbbrevAttributes, 0) {
+		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limitof.AbbrevAttributes, 0)))
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"math"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 	"symkit/located"
 )
 
@@ -39,9 +39,9 @@ func New(s Sections, size int, code CodeMap) *Data {
 		tables: map[tableKey]*abbrevTable{}, sets: map[setKey]*abbrevSet{}, roots: map[rootKey]uint32{},
 		parents:     map[*Unit]*parentCache{},
 		abbrevBytes: 32*len(s.Abbrev) + 1<<20,
-		budget:      bounds.NewShared(s.Limits, limits.UnitRecords, s.FileSize),
+		budget:      bounds.NewShared(s.Limits, limitof.UnitRecords, s.FileSize),
 	}
-	d.abbrevMemory.Store(int64(min(s.Limits.Max(limits.UnitRecords, s.FileSize), math.MaxInt64)))
+	d.abbrevMemory.Store(int64(min(s.Limits.Max(limitof.UnitRecords, s.FileSize), math.MaxInt64)))
 	d.ended[secStr] = bytes.LastIndexByte(s.Str, 0) + 1
 	d.ended[secLineStr] = bytes.LastIndexByte(s.LineStr, 0) + 1
 	return d

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"symkit/limits"
+	"symkit/internal/limitof"
 )
 
 // The scope of a name needs the DIEs that enclose a declaration. DWARF has no reference to
@@ -89,7 +89,7 @@ func (d *Data) allParents(u *Unit) (index parentIndex) {
 	}
 
 	x := scanner{d: d, u: u, t: table, c: d.unitCursor(u, u.first)}
-	most := int(min(d.Limits.Max(limits.UnitRecords, d.FileSize)/parentMemory, math.MaxInt32))
+	most := int(min(d.Limits.Max(limitof.UnitRecords, d.FileSize)/parentMemory, math.MaxInt32))
 	open := int32(-1)
 	for x.c.Len() > 0 {
 		at := x.c.Pos()

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/located"
 )
 
@@ -38,7 +38,7 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	x := scanner{d: d, u: u, t: table, h: &s.skips, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
-	x.entries, x.deepest = d.maxEntries(u), d.Limits.Int(limits.DIEDepth)
+	x.entries, x.deepest = d.maxEntries(u), d.Limits.Int(limitof.DIEDepth)
 
 	x.run()
 	x.pay(0)
@@ -54,8 +54,8 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 // one entry for every ten bytes. The memory of the entries is bounded, too: they are paid for
 // when their list was read.
 func (d *Data) maxEntries(u *Unit) int {
-	most := d.Limits.Max(limits.UnitRecords, d.FileSize) / rangeMemory
-	return int(min(d.Limits.Max(limits.RangeEntries, uint64(u.End-u.Off)), most, math.MaxInt32))
+	most := d.Limits.Max(limitof.UnitRecords, d.FileSize) / rangeMemory
+	return int(min(d.Limits.Max(limitof.RangeEntries, uint64(u.End-u.Off)), most, math.MaxInt32))
 }
 
 // run walks the unit's tree of DIEs, from its root to the end of the root's
@@ -120,7 +120,7 @@ func (x *scanner) step() {
 // enter opens the children of the DIE at offset at, whose state is fn and depth.
 func (x *scanner) enter(fn int32, depth uint32, at int) {
 	if x.open+x.levels >= x.deepest {
-		x.c.Fail(at, x.d.Limits.Exceeded(limits.DIEDepth, 0))
+		x.c.Fail(at, x.d.Limits.Exceeded(limitof.DIEDepth, 0))
 	}
 	// A new frame is needed only if the state differs.
 	if fn != x.fn || depth != x.depth {

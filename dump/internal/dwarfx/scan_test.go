@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -383,7 +384,7 @@ unit
 // TestScanDeep: what is skipped may be as deep as the input wants, without
 // recursion; parents that may hold code are bounded.
 func TestScanDeep(t *testing.T) {
-	most := (limits.Limits{}).Int(limits.DIEDepth)
+	most := (limits.Limits{}).Int(limitof.DIEDepth)
 	a := le5.asm().units("unit\n CompileUnit\n  Namespace\n   ArrayType {}\n   Subprogram Lowpc:addr=0x1000 Highpc:data1=1\n")
 	head := a.info[4:12]
 	for _, tt := range []struct {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
@@ -137,7 +138,7 @@ func readIndex(c wire.Cursor, l limits.Limits, size uint64) (packageIndex, error
 	}
 
 	// A row takes more memory than it has bytes in the file.
-	records := bounds.NewRecords(l, limits.UnitRecords, size)
+	records := bounds.NewRecords(l, limitof.UnitRecords, size)
 	err := records.Take(int(units), indexMemory)
 	if err != nil {
 		c.Fail(at, err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/located"
 )
 
@@ -91,7 +91,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		case c.Err() != nil:
 			return nil, c.Err()
 		case !fits:
-			return nil, &located.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limits.UnitRecords, d.FileSize)}
+			return nil, &located.Error{Section: ".debug_abbrev", Offset: start, Err: d.Limits.Exceeded(limitof.UnitRecords, d.FileSize)}
 		case code == 0:
 			t.compiled = set.compiled
 			return t, nil

@@ -131,8 +131,8 @@ type Sections struct {
 	// the address: on MIPS, where assemblers set the bit in line tables and in the ends of
 	// ranges of MIPS16 and microMIPS code.
 	ISABit bool
-	// Limits bound the cost of reading: limits.AbbrevAttributes, limits.DIEDepth,
-	// limits.RangeEntries and, by FileSize, limits.UnitRecords and limits.LineRecords.
+	// Limits bound the cost of reading: abbreviation-attributes, die-depth,
+	// range-entries and, by FileSize, unit-records and line-records.
 	Limits limits.Limits
 	// FileSize is the size in bytes of the file that has the sections, which can be
 	// compressed there.

@@ -18,6 +18,7 @@ import (
 	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
 	"symkit/emit"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -44,7 +45,7 @@ type Table struct {
 // Otherwise names may take half of the limit, since more of them can come here than fit in turn.
 func New(paths pathmap.Map, size uint64, l limits.Limits, inTurn bool) *Table {
 	t := &Table{
-		paths: paths, size: size, limits: l, left: l.Max(limits.Files, size),
+		paths: paths, size: size, limits: l, left: l.Max(limitof.Files, size),
 		given: map[string]uint32{}, written: map[string]uint32{}, errs: map[string]error{},
 	}
 	if inTurn {

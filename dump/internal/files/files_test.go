@@ -9,6 +9,7 @@ import (
 
 	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -73,7 +74,7 @@ func TestTableTogether(t *testing.T) {
 // TestTableFull: names that do not fit are removed, with all since Begin, and the names before stay.
 func TestTableFull(t *testing.T) {
 	table := New(pathmap.Map{}, 0, limits.Limits{}, true)
-	long := make([]byte, (limits.Limits{}).Max(limits.Files, 0)/2-nameMemory)
+	long := make([]byte, (limits.Limits{}).Max(limitof.Files, 0)/2-nameMemory)
 	number := func(names ...byte) error {
 		table.Begin()
 		for _, name := range names {

@@ -2,7 +2,7 @@ package files
 
 import (
 	"symkit/dump/internal/losses"
-	"symkit/limits"
+	"symkit/internal/limitof"
 )
 
 // turn holds the names that the current line table, or function of Go's, has added to a Table in which
@@ -60,5 +60,5 @@ func (t *Table) End() error {
 	}
 	clear(t.names[x.names:])
 	t.names, t.left, t.full = t.names[:x.names], x.left/2, false
-	return t.limits.Exceeded(limits.Files, t.size)
+	return t.limits.Exceeded(limitof.Files, t.size)
 }

@@ -18,6 +18,7 @@ import (
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -83,10 +84,10 @@ type Options struct {
 
 // List lists the entries of all sources that opt wants.
 func List(img *elfx.Image, opt Options) (*Table, losses.List) {
-	x := lister{img: img, opt: opt, table: new(Table), records: bounds.NewRecords(opt.Limits, limits.FrameRecords, img.Size())}
+	x := lister{img: img, opt: opt, table: new(Table), records: bounds.NewRecords(opt.Limits, limitof.FrameRecords, img.Size())}
 	t := x.table
-	t.tooMany = opt.Limits.Exceeded(limits.FrameRecords, img.Size())
-	t.MaxRows = int(min(opt.Limits.Max(limits.FrameRecords, img.Size())/rowMemory, math.MaxInt32))
+	t.tooMany = opt.Limits.Exceeded(limitof.FrameRecords, img.Size())
+	t.MaxRows = int(min(opt.Limits.Max(limitof.FrameRecords, img.Size())/rowMemory, math.MaxInt32))
 
 	if opt.DWARF {
 		x.openSections()

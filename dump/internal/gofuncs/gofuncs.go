@@ -21,6 +21,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
@@ -70,9 +71,9 @@ func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.T
 	x := reader{
 		path: f.Path(), opt: opt, table: table, known: known, names: units.Names, sources: sources,
 		nameNumbers: map[uint32]uint32{}, fileNumbers: map[uint32]uint32{},
-		records: bounds.NewRecords(opt.Limits, limits.UnitRecords, uint64(f.Size())),
+		records: bounds.NewRecords(opt.Limits, limitof.UnitRecords, uint64(f.Size())),
 	}
-	x.inlines.MaxRuns = int(min(opt.Limits.Max(limits.UnitRecords, uint64(f.Size()))/runMemory, math.MaxInt32))
+	x.inlines.MaxRuns = int(min(opt.Limits.Max(limitof.UnitRecords, uint64(f.Size()))/runMemory, math.MaxInt32))
 	bad := 0 // functions side by side that are damaged
 	for fn, err := range table.Funcs() {
 		if err == nil {

@@ -13,6 +13,7 @@ import (
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 )
@@ -87,7 +88,7 @@ const looksPerRange = 16
 // NewPlacer returns a Placer that gives calls the file numbers of f. The module's file has size bytes.
 func NewPlacer(f *files.OfUnit, l limits.Limits, size uint64) *Placer {
 	return &Placer{
-		files: f, limits: l, most: l.Max(limits.LineRecords, size) / rangeMemory,
+		files: f, limits: l, most: l.Max(limitof.LineRecords, size) / rangeMemory,
 		Pay: func(uint64) error { return nil },
 	}
 }
@@ -97,7 +98,7 @@ func NewPlacer(f *files.OfUnit, l limits.Limits, size uint64) *Placer {
 func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	p.unit, p.err, p.Lost = u, nil, 0
 	p.listed, p.spans = u.Take()
-	p.more = int(min(p.limits.Max(limits.RangeEntries, u.End-u.Off), p.most, math.MaxInt32))
+	p.more = int(min(p.limits.Max(limitof.RangeEntries, u.End-u.Off), p.most, math.MaxInt32))
 	p.looks = looksPerRange * p.more
 	p.nestLeft = nestStepsPerCall*len(p.listed) + nestSteps
 	if len(p.listed) == 0 {
@@ -277,7 +278,7 @@ func (p *Placer) addParts(outer []dwarfx.Range) {
 // afford subtracts n from left and returns true, or returns false if n is more.
 func (p *Placer) afford(left *int, n int) bool {
 	if n > *left {
-		p.err = p.unit.Located(p.limits.Exceeded(limits.RangeEntries, p.unit.End-p.unit.Off))
+		p.err = p.unit.Located(p.limits.Exceeded(limitof.RangeEntries, p.unit.End-p.unit.Off))
 		return false
 	}
 	*left -= n

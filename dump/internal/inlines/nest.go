@@ -2,7 +2,7 @@ package inlines
 
 import (
 	"symkit/dump/internal/dwarfx"
-	"symkit/limits"
+	"symkit/internal/limitof"
 )
 
 // GCC 4.1 writes the calls that are inlined into an inlined call as its siblings. Such a call, whose
@@ -23,7 +23,7 @@ type nestNode struct {
 // nest makes children of the calls in list, all calls of a function, that lie in an earlier sibling.
 // list stays in the order of a tree.
 func (p *Placer) nest(list []dwarfx.Inline) {
-	deepest := p.limits.Int(limits.DIEDepth)
+	deepest := p.limits.Int(limitof.DIEDepth)
 	p.nodes = append(p.nodes[:0], make([]nestNode, len(list)+1)...)
 	p.path = append(p.path[:0], 0)
 	for i := range list {

@@ -6,7 +6,7 @@ import (
 
 	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/load"
-	"symkit/limits"
+	"symkit/internal/limitof"
 	"symkit/located"
 )
 
@@ -71,10 +71,10 @@ func limit(groups []Group, units []*load.Unit) {
 		data := u.Data()
 		_, known := left[data]
 		if !known {
-			left[data] = uint64(len(data.Line))*min(data.Limits.Max(limits.LineSharing, 0), 1<<24) + 1<<20
+			left[data] = uint64(len(data.Line))*min(data.Limits.Max(limitof.LineSharing, 0), 1<<24) + 1<<20
 		}
 		if g.Size > left[data] {
-			g.Err = g.Locate(data.Limits.Exceeded(limits.LineSharing, 0), units)
+			g.Err = g.Locate(data.Limits.Exceeded(limitof.LineSharing, 0), units)
 			g.Units = nil
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/internal/quantity"
 	"symkit/limits"
@@ -118,7 +119,7 @@ func (x *loader) newSplitBudget(pkg *splitPackage) *splitBudget {
 	if pkg != nil {
 		size += pkg.size
 	}
-	b.shared = bounds.NewShared(x.opt.Limits, limits.UnitRecords, size)
+	b.shared = bounds.NewShared(x.opt.Limits, limitof.UnitRecords, size)
 	for i, u := range x.units {
 		_, known := b.first[u.DwoID()]
 		if u.Split != 0 && !known {
@@ -131,7 +132,7 @@ func (x *loader) newSplitBudget(pkg *splitPackage) *splitBudget {
 // of returns the function that u, which is in a .dwo file of size bytes, calls to pay for its
 // functions. The file gives what its bytes allow to the first unit that has its id alone.
 func (b *splitBudget) of(u *Unit, size uint64) func(bytes uint64) error {
-	free := b.limits.Max(limits.UnitRecords, size) - b.limits.Max(limits.UnitRecords, 0)
+	free := b.limits.Max(limitof.UnitRecords, size) - b.limits.Max(limitof.UnitRecords, 0)
 	if b.first[u.Unit.DwoID()] != u.index {
 		free = 0
 	}

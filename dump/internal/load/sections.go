@@ -2,6 +2,7 @@ package load
 
 import (
 	"debug/elf"
+
 	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/internal/par"

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -60,7 +61,7 @@ const (
 
 // NewTable returns an empty table for a file of size bytes. With inTurn, one goroutine alone names units.
 func NewTable(size uint64, l limits.Limits, inTurn bool) *Table {
-	t := &Table{seed: maphash.MakeSeed(), most: l.Max(limits.Names, size), exceeded: l.Exceeded(limits.Names, size)}
+	t := &Table{seed: maphash.MakeSeed(), most: l.Max(limitof.Names, size), exceeded: l.Exceeded(limitof.Names, size)}
 	t.limit = t.most
 	if inTurn {
 		t.turn = new(turn)

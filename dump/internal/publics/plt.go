@@ -9,8 +9,8 @@ import (
 	"symkit/dump/internal/symbols"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // pltSections hold the stubs through which other modules' functions are called.
@@ -96,7 +96,7 @@ func (x *plt) readTargets() {
 
 			// Many relocations can name one long symbol.
 			x.read += uint64(len(symbol))
-			if x.read/readPerName > x.opt.Limits.Max(limits.Names, x.img.Size()) {
+			if x.read/readPerName > x.opt.Limits.Max(limitof.Names, x.img.Size()) {
 				x.lost.Add(x.exceeded())
 				return
 			}
@@ -113,7 +113,7 @@ func (x *plt) readTargets() {
 
 // exceeded returns the error for names that are too many or too long.
 func (x *plt) exceeded() error {
-	return losses.InFile(x.f.Path(), x.opt.Limits.Exceeded(limits.Names, x.img.Size()))
+	return losses.InFile(x.f.Path(), x.opt.Limits.Exceeded(limitof.Names, x.img.Size()))
 }
 
 // target returns the name of the function that a relocation fills in: the symbol's
@@ -180,7 +180,7 @@ func (x *plt) section(name string, addr uint64, code []byte, step int) {
 			x.add(addr, []byte(name))
 		}
 
-		if x.bytes > x.opt.Limits.Max(limits.Names, x.img.Size()) { // slots can share a long name
+		if x.bytes > x.opt.Limits.Max(limitof.Names, x.img.Size()) { // slots can share a long name
 			x.lost.Add(x.exceeded())
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/demangle"
+	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/limits"
 )
@@ -26,7 +27,7 @@ type Options struct {
 	Load     uint64        // load address, which addresses are relative to
 	Multiple bool          // mark symbols that share an address
 	Language uint16        // DW_LANG of the symbols, as far as it matters for their names
-	Limits   limits.Limits // the names of all slots are within limits.Names
+	Limits   limits.Limits // the names of all slots are within the limit names
 }
 
 // Listed are the PUBLIC records of a module. Names that are not demangled alias the
@@ -42,7 +43,7 @@ type Listed struct {
 func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
 	var l Listed
 	var all []sized
-	namer := &namer{language: opt.Language, left: opt.Limits.Max(limits.Names, img.Size())}
+	namer := &namer{language: opt.Language, left: opt.Limits.Max(limitof.Names, img.Size())}
 	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
@@ -66,7 +67,7 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 
 	slots, lost := listSlots(img, syms, namer, opt)
 	if namer.full {
-		lost.AddIn(img.Main.Path(), fmt.Errorf("names of symbols stay as they are: %w", opt.Limits.Exceeded(limits.Names, img.Size())))
+		lost.AddIn(img.Main.Path(), fmt.Errorf("names of symbols stay as they are: %w", opt.Limits.Exceeded(limitof.Names, img.Size())))
 	}
 	for _, p := range merge(all, slots) {
 		l.Publics, l.Sizes = append(l.Publics, p.Public), append(l.Sizes, p.size)

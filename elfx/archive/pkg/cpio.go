@@ -8,7 +8,7 @@ import (
 
 	"symkit/internal/bounds"
 	"symkit/internal/gunzip"
-	"symkit/limits"
+	"symkit/internal/limitof"
 )
 
 // The formats of cpio archives in RPM packages (cpio(5), "New ASCII Format"). A stripped
@@ -98,7 +98,7 @@ func (w *walker) cpio(r *bufio.Reader, prefix string, depth int, files []rpmFile
 		case e.links > 1 && e.size == 0:
 			waiting++
 			if waiting > bounds.Members(w.Limits, w.size) {
-				return w.Limits.Exceeded(limits.Members, bounds.MembersSize(w.size))
+				return w.Limits.Exceeded(limitof.Members, bounds.MembersSize(w.size))
 			}
 			others[e.inode] = append(others[e.inode], name)
 		default:

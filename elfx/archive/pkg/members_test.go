@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/test/pkgtest"
 )
@@ -13,7 +14,7 @@ import (
 // names; what is more is an error, after the files within the limit.
 func TestMembers(t *testing.T) {
 	const most = 8
-	few := limits.Limits{}.With(limits.Members, most)
+	few := limits.Limits{}.With(limitof.Members, most)
 	many := func(n int, file func(name string) pkgtest.File) (list []pkgtest.File) {
 		for i := range n {
 			list = append(list, file(fmt.Sprintf("usr/lib/%d", i)))

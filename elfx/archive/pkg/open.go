@@ -8,6 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/filename"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -93,8 +94,8 @@ func readMember(path string, m Member, r io.Reader, l limits.Limits) (buffer, er
 	if err != nil {
 		return buffer{}, err
 	}
-	if size := uint64(info.Size()); uint64(m.Size) > l.Max(limits.Package, size) {
-		return buffer{}, l.Exceeded(limits.Package, size)
+	if size := uint64(info.Size()); uint64(m.Size) > l.Max(limitof.Package, size) {
+		return buffer{}, l.Exceeded(limitof.Package, size)
 	}
 
 	b := mem.NewBuffer(int(m.Size))

@@ -5,7 +5,7 @@
 //
 // Walk passes each ELF file of a package to its caller while the package is read once from
 // start to end. Nothing but squashfs images is stored, and no file but ELF files is looked at.
-// limits.Package bounds the unpacked size of a package.
+// The limit package bounds the unpacked size of a package.
 //
 //	err := pkg.Walk(file, size, pkg.Visitor{File: func(m pkg.Member, r io.Reader) error {
 //		fmt.Println(m.Name, m.Size)
@@ -25,6 +25,7 @@ import (
 	"io"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -32,7 +33,7 @@ import (
 // members in the order of the package. The error is errNotPackage if r is no package.
 func Walk(r io.Reader, size int64, v Visitor) error {
 	w := walker{Visitor: v, size: uint64(max(size, 0))}
-	w.left = v.Limits.Max(limits.Package, w.size)
+	w.left = v.Limits.Max(limitof.Package, w.size)
 	w.members = bounds.Members(v.Limits, w.size)
 	r, verify := digested(v.Blob, r)
 	err := w.stream(bufio.NewReaderSize(r, bufferSize), "", 0, 0)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 	"symkit/test/pkgtest"
@@ -212,7 +213,7 @@ func TestInnerDamage(t *testing.T) {
 // TestBombs: what unpacks to more than the limit is refused before it is unpacked, and
 // so is a window above the limit.
 func TestBombs(t *testing.T) {
-	small := limits.Limits{}.With(limits.Package, 1<<20)
+	small := limits.Limits{}.With(limitof.Package, 1<<20)
 	zeros := pkgtest.File{Name: "zeros", Data: append(content(""), make([]byte, 2<<20)...)}
 	for _, how := range []string{"gzip", "xz", "lzma", "zstd"} {
 		for name, data := range map[string][]byte{
@@ -227,7 +228,7 @@ func TestBombs(t *testing.T) {
 	}
 
 	// The writers of pkgtest use windows of 1 MiB; zstd's depend on the size.
-	narrow := limits.Limits{}.With(limits.PackageWindow, 64<<10)
+	narrow := limits.Limits{}.With(limitof.PackageWindow, 64<<10)
 	for _, how := range []string{"xz", "lzma", "zstd"} {
 		_, err := seenWithin(pkgtest.Compress(how, pkgtest.Tar(zeros)), narrow)
 		if err == nil {
@@ -342,7 +343,7 @@ func FuzzWalk(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add(pkgtest.Tar(pkgtest.Layout("gzip", pkgtest.Tar(files...))...))
-	small := limits.Limits{}.With(limits.Package, 1<<20).With(limits.PackageWindow, 1<<20)
+	small := limits.Limits{}.With(limitof.Package, 1<<20).With(limitof.PackageWindow, 1<<20)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var sum uint64
 		err := Walk(bytes.NewReader(data), int64(len(data)), Visitor{Limits: small, File: func(m Member, r io.Reader) error {
@@ -353,7 +354,7 @@ func FuzzWalk(f *testing.F) {
 			}
 			return err
 		}})
-		if most := 3 * small.Max(limits.Package, uint64(len(data))); sum > most {
+		if most := 3 * small.Max(limitof.Package, uint64(len(data))); sum > most {
 			t.Fatalf("%d bytes of files in a package of %d: %v", sum, len(data), err)
 		}
 	})

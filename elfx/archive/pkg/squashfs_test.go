@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 	"symkit/test/pkgtest"
@@ -109,9 +110,9 @@ func seenImage(data []byte, streamed bool, l limits.Limits) (lines []string, err
 // TestSquashfsLimits: the limits of packages hold for images.
 func TestSquashfsLimits(t *testing.T) {
 	data := squashed(t, "xz")
-	for limit, value := range map[limits.Limit]uint64{limits.Package: 20 << 10, limits.Members: 6} {
+	for limit, value := range map[string]uint64{limitof.Package: 20 << 10, limitof.Members: 6} {
 		_, err := seenImage(data, false, limits.Limits{}.With(limit, value))
-		if !errors.Is(err, limits.ErrExceeded) || !strings.Contains(err.Error(), limit.String()) {
+		if !errors.Is(err, limits.ErrExceeded) || !strings.Contains(err.Error(), limit) {
 			t.Errorf("%v: %v", limit, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 
 	"symkit/internal/gunzip"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -84,10 +85,10 @@ func compressionOf(head []byte) unpacker {
 }
 
 // unpackZstd unpacks on the caller's goroutine. A frame that needs a larger window than
-// limits.PackageWindow is an error.
+// the limit package-window is an error.
 func unpackZstd(r *bufio.Reader, l limits.Limits) (io.ReadCloser, error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(max(l.Max(limits.PackageWindow, 0), zstd.MinWindowSize)))
+		zstd.WithDecoderMaxWindow(max(l.Max(limitof.PackageWindow, 0), zstd.MinWindowSize)))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func isLZMA(head []byte) bool {
 
 // unpackXZ unpacks one or more .xz streams, with any of the filters for code.
 func unpackXZ(r *bufio.Reader, l limits.Limits) (io.ReadCloser, error) {
-	z, err := xz.NewReader(r, uint32(min(l.Max(limits.PackageWindow, 0), math.MaxUint32)))
+	z, err := xz.NewReader(r, uint32(min(l.Max(limitof.PackageWindow, 0), math.MaxUint32)))
 	if err != nil {
 		return nil, windowError(err, l)
 	}
@@ -132,13 +133,13 @@ func (w windowErrors) Read(p []byte) (int, error) {
 
 func windowError(err error, l limits.Limits) error {
 	if errors.Is(err, xz.ErrMemlimit) || errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return l.Exceeded(limits.PackageWindow, 0)
+		return l.Exceeded(limitof.PackageWindow, 0)
 	}
 	return err
 }
 
 func unpackLZMA(r *bufio.Reader, l limits.Limits) (io.ReadCloser, error) {
-	z, err := lzma.ReaderConfig{DictCap: max(l.Int(limits.PackageWindow), lzma.MinDictCap)}.NewReader(r)
+	z, err := lzma.ReaderConfig{DictCap: max(l.Int(limitof.PackageWindow), lzma.MinDictCap)}.NewReader(r)
 	if err != nil {
 		return nil, err
 	}

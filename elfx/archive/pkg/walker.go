@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -186,7 +187,7 @@ func (w *walker) member(name string) error {
 // charge counts n files.
 func (w *walker) charge(n uint64) error {
 	if n > w.members {
-		return w.Limits.Exceeded(limits.Members, bounds.MembersSize(w.size))
+		return w.Limits.Exceeded(limitof.Members, bounds.MembersSize(w.size))
 	}
 	w.members -= n
 	return nil
@@ -225,7 +226,7 @@ const bufferSize = 64 << 10
 func (w *walker) unpack(n int) error {
 	if uint64(n) > w.left {
 		w.left = 0
-		return w.Limits.Exceeded(limits.Package, w.size)
+		return w.Limits.Exceeded(limitof.Package, w.size)
 	}
 	w.left -= uint64(n)
 	return nil

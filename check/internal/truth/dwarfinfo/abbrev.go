@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // table is one table of .debug_abbrev, compiled for the units with one size of addresses and of
@@ -166,8 +166,8 @@ func (t *table) declaration(c *wire.Cursor, u *Unit) bool {
 		if attr == 0 && form == 0 || c.Err() != nil {
 			break
 		}
-		if n == u.in.limits.Int(limits.AbbrevAttributes) {
-			c.Fail(start, u.in.limits.Exceeded(limits.AbbrevAttributes, 0))
+		if n == u.in.limits.Int(limitof.AbbrevAttributes) {
+			c.Fail(start, u.in.limits.Exceeded(limitof.AbbrevAttributes, 0))
 			break
 		}
 

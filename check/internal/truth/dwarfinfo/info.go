@@ -17,6 +17,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -154,7 +155,7 @@ const (
 func (d *Info) Exhausted() error {
 	for _, x := range []*Info{d, d.Alt} {
 		if x != nil && x.work.Load() < 0 {
-			return fmt.Errorf("%s: .debug_info: %w", x.Path, x.limits.Exceeded(limits.CheckStrings, x.workSize))
+			return fmt.Errorf("%s: .debug_info: %w", x.Path, x.limits.Exceeded(limitof.CheckStrings, x.workSize))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"symkit/check/internal/naming"
 	"symkit/check/internal/pcs"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -42,7 +43,7 @@ type lineKey struct {
 
 func (g *groups) begin(size int, l limits.Limits) {
 	g.index = map[lineKey]*LineGroup{}
-	g.left = uint64(size)*min(l.Max(limits.LineSharing, 0), 1<<24) + 1<<20
+	g.left = uint64(size)*min(l.Max(limitof.LineSharing, 0), 1<<24) + 1<<20
 }
 
 // add finds the group of a unit. A group is marked as shared if other programs, which overlap with

@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"symkit/check/internal/naming"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // lineHeader is the header of a line table (DWARF 5 §6.2.4).
@@ -88,8 +88,8 @@ func (d *Info) lineHeader(off uint64, compDir int) (t *lineHeader, err error) {
 	whole.Seek(off)
 	n, dwarf64 := whole.InitialLength()
 	c := whole.Sub(n)
-	t = &lineHeader{version: c.U16(), maxOps: 1, compDirSize: uint64(compDir), most: d.limits.Max(limits.Files, uint64(d.size))}
-	t.left = int(min(d.limits.Max(limits.LineRecords, uint64(d.size))/tableShare, math.MaxInt32))
+	t = &lineHeader{version: c.U16(), maxOps: 1, compDirSize: uint64(compDir), most: d.limits.Max(limitof.Files, uint64(d.size))}
+	t.left = int(min(d.limits.Max(limitof.LineRecords, uint64(d.size))/tableShare, math.MaxInt32))
 	if t.version >= 5 {
 		c.Skip(2)
 	}
@@ -134,10 +134,10 @@ func (d *Info) lineHeader(off uint64, compDir int) (t *lineHeader, err error) {
 
 // exceeds returns the error for a table that exceeds a limit, or nil.
 func (t *lineHeader) exceeds(d *Info, off uint64) error {
-	limit := limits.Files
+	limit := limitof.Files
 	switch {
 	case t.left < 0:
-		limit = limits.LineRecords
+		limit = limitof.LineRecords
 	case t.pathBytes <= t.most:
 		return nil
 	}

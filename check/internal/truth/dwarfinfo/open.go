@@ -8,6 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -96,10 +97,10 @@ func selfContained(abbrev []byte) bool {
 // begin sets the limits.
 func (d *Info) begin() {
 	d.tables = map[tableKey]*table{}
-	d.records = bounds.NewRecords(d.limits, limits.UnitRecords, uint64(d.size))
+	d.records = bounds.NewRecords(d.limits, limitof.UnitRecords, uint64(d.size))
 	d.tableBudget = 64*len(d.abbrev) + 1<<20
 	d.workSize = uint64(d.Size() + len(d.str) + len(d.lineStr))
-	d.work.Store(int64(min(d.limits.Max(limits.CheckStrings, d.workSize), math.MaxInt64)))
+	d.work.Store(int64(min(d.limits.Max(limitof.CheckStrings, d.workSize), math.MaxInt64)))
 	d.groups.begin(len(d.line), d.limits)
 }
 

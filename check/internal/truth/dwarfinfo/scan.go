@@ -10,8 +10,8 @@ import (
 
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // Scan has the functions, inlined calls and ranges of one unit. A Scan can be used again
@@ -80,11 +80,11 @@ type dieFrame struct {
 // records before the damage.
 func (s *Scan) Scan(ctx context.Context, u *Unit, code pcs.Set) error {
 	*s = Scan{Unit: u, Funcs: s.Funcs[:0], Inlines: s.Inlines[:0], Ranges: s.Ranges[:0], scopes: s.scopes[:0]}
-	most := u.in.limits.Max(limits.UnitRecords, uint64(u.in.size))
+	most := u.in.limits.Max(limitof.UnitRecords, uint64(u.in.size))
 	w := scanner{
 		Scan: s, left: int(min(most/scanShare, math.MaxInt32)), light: int(min(most/scanShare-most/heavyShare, math.MaxInt32)), data: u.in.info[:u.end], pos: u.root, code: code,
-		budget: int(min(u.in.limits.Max(limits.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32)),
-		order:  binary.ByteOrder(binary.LittleEndian), deepest: u.in.limits.Int(limits.DIEDepth),
+		budget: int(min(u.in.limits.Max(limitof.RangeEntries, uint64(u.end-u.Off)), math.MaxInt32)),
+		order:  binary.ByteOrder(binary.LittleEndian), deepest: u.in.limits.Int(limitof.DIEDepth),
 	}
 	if u.in.bigEndian {
 		w.order = binary.BigEndian
@@ -338,7 +338,7 @@ func (w *scanner) visit(at int, a *abbrev) error {
 
 	// A null DIE restores the frame.
 	if len(w.stack) >= w.deepest {
-		return w.fail(at, w.Unit.in.limits.Exceeded(limits.DIEDepth, 0))
+		return w.fail(at, w.Unit.in.limits.Exceeded(limitof.DIEDepth, 0))
 	}
 	w.stack = append(w.stack, w.dieFrame)
 	w.dieFrame = inner
@@ -349,7 +349,7 @@ func (w *scanner) visit(at int, a *abbrev) error {
 func (w *scanner) take(n int) error {
 	w.left -= n
 	if w.left < 0 {
-		return w.fail(w.pos, w.Unit.in.limits.Exceeded(limits.UnitRecords, uint64(w.Unit.in.size)))
+		return w.fail(w.pos, w.Unit.in.limits.Exceeded(limitof.UnitRecords, uint64(w.Unit.in.size)))
 	}
 	if w.left < w.light && !w.heavy {
 		w.Unit.in.heavy.Lock()

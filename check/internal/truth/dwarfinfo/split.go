@@ -8,6 +8,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -170,7 +171,7 @@ func readIndex(c wire.Cursor, l limits.Limits, size uint64) (*packageIndex, erro
 	}
 
 	// Rows count from 1; 0 is a slot that is not in use.
-	records := bounds.NewRecords(l, limits.UnitRecords, size)
+	records := bounds.NewRecords(l, limitof.UnitRecords, size)
 	for range slots {
 		id, row := ids.U64(), uint64(rows.U32())
 		if row == 0 || row > units {

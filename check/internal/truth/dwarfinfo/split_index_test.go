@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/limits"
 )
@@ -33,7 +34,7 @@ func TestPackageIndex(t *testing.T) {
 	if row := x.of(8); row != nil {
 		t.Errorf("%v of an id that is not there", row)
 	}
-	_, err = readIndex(wire.New(".debug_cu_index", data, false), limits.Limits{}.With(limits.UnitRecords, idMemory), 100)
+	_, err = readIndex(wire.New(".debug_cu_index", data, false), limits.Limits{}.With(limitof.UnitRecords, idMemory), 100)
 	if !errors.Is(err, limits.ErrExceeded) {
 		t.Errorf("%v above the limit", err)
 	}

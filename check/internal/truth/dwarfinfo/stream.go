@@ -7,10 +7,10 @@ import (
 	"iter"
 
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // maxEmpty bounds the units of length 0, which are padding at best: a section of zeros is damaged.
@@ -108,7 +108,7 @@ func (d *Info) readUnit(have int) (more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.have = have
-	if s.next >= len(d.info) || len(d.units) >= d.limits.Int(limits.CheckUnits) || !d.complete() {
+	if s.next >= len(d.info) || len(d.units) >= d.limits.Int(limitof.CheckUnits) || !d.complete() {
 		return false, nil
 	}
 	c := wire.New(".debug_info", d.info, d.bigEndian)

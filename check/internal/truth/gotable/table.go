@@ -12,6 +12,7 @@ import (
 	"symkit/check/internal/truth/image"
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -62,7 +63,7 @@ func Open(main *elfx.File, code pcs.Set, l limits.Limits) (t *Table, err error) 
 
 	h, err := ReadHeader(data, main.BigEndian)
 	if err == nil {
-		err = bounds.NewRecords(l, limits.UnitRecords, uint64(main.Size())).Take(int(h.nfunc), funcBytes)
+		err = bounds.NewRecords(l, limitof.UnitRecords, uint64(main.Size())).Take(int(h.nfunc), funcBytes)
 	}
 	if err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 
 	"symkit/check/internal/naming"
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
-	"symkit/limits"
 )
 
 // The build id and DT_SONAME are read here from the bytes of notes and of the dynamic array,
@@ -144,7 +144,7 @@ func loadedFrom(f *elfx.File, addr uint64) []byte {
 // buildID returns the descriptor of the GNU build id note, nil if there is none.
 func buildID(f *elfx.File) []byte {
 	// Notes of sections first, then those of segments.
-	left := f.Options().Limits.Int(limits.Notes) // headers may name the same bytes any number of times
+	left := f.Options().Limits.Int(limitof.Notes) // headers may name the same bytes any number of times
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type == elf.SHT_NOTE {

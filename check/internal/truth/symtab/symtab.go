@@ -15,6 +15,7 @@ import (
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/truth/image"
 	"symkit/elfx"
+	"symkit/internal/limitof"
 	"symkit/limits"
 )
 
@@ -78,7 +79,7 @@ type reader struct {
 // the same rights: each may lack symbols of the others, since strip -K leaves a .symtab of a few symbols.
 func Read(img *elfx.Image, code pcs.Set, l limits.Limits) *Table {
 	t := &reader{Table: &Table{Names: naming.NewTable()}, img: img, code: code, limits: l, versions: image.Versions(img.Main), opd: readOPD(img.Main)}
-	t.Names.Most = l.Max(limits.Names, img.Size())
+	t.Names.Most = l.Max(limitof.Names, img.Size())
 	t.Local = t.addMini()
 	for _, f := range []*elfx.File{img.Main, img.Debug} {
 		if f == nil {
@@ -112,7 +113,7 @@ func Read(img *elfx.Image, code pcs.Set, l limits.Limits) *Table {
 }
 
 // exceed notes that the symbols exceed a limit.
-func (t *reader) exceed(x limits.Limit) {
+func (t *reader) exceed(x string) {
 	t.Over = fmt.Errorf("names of symbols: %w", t.limits.Exceeded(x, t.img.Size()))
 }
 
@@ -152,9 +153,9 @@ func (t *reader) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint6
 	if table == nil {
 		return
 	}
-	machine, most := t.img.Main.Machine, t.limits.Max(limits.Names, t.img.Size())
+	machine, most := t.img.Main.Machine, t.limits.Max(limitof.Names, t.img.Size())
 	named := uint64(0) // bytes of names so far
-	records := t.limits.Max(limits.SymbolRecords, t.img.Size()) / symbolBytes
+	records := t.limits.Max(limitof.SymbolRecords, t.img.Size()) / symbolBytes
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
 		if s.Shndx == elfx.ShnUndef {
@@ -182,11 +183,11 @@ func (t *reader) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint6
 		name := table.NameOf(s)
 		named += uint64(len(name))
 		if named > most {
-			t.exceed(limits.Names)
+			t.exceed(limitof.Names)
 			return
 		}
 		if uint64(len(t.All)) > records {
-			t.exceed(limits.SymbolRecords)
+			t.exceed(limitof.SymbolRecords)
 			return
 		}
 		switch {
