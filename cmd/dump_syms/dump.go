@@ -8,21 +8,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
-	"symkit/check"
 	"symkit/check/report"
 	"symkit/dump"
-	"symkit/elfx/identity"
+	"symkit/dump/single"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
-	"symkit/internal/crash"
-	"symkit/internal/limitof"
 	"symkit/internal/quantity"
-)
-
-var (
-	errNoCFI   = errors.New("no unwind rules")
-	errNothing = errors.New("no symbols: it has no debug information, symbol table or unwind table")
 )
 
 // dump dumps the paths of the command line: into the store if there is one, else as one
@@ -58,154 +51,78 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 	defer in.Close()
 
-	setHeap(dumpPercent)
+	if !c.Check {
+		setHeap(dumpPercent)
+	}
 	limitHeap(in)
 
-	m, err := c.module(ctx, in, opt)
+	one := c.single(opt)
+	one.AllowNoCode = true
+	m, err := in.Dump(ctx, one)
 	if err != nil {
-		return command.Failed, err
+		return command.Failed, c.noRules(advised(err))
 	}
 
 	// Companions may lie where the output is to go.
-	if err := command.Clobbers(c.Output, c.stdout, in.paths()...); err != nil {
+	if err := command.Clobbers(c.Output, c.stdout, in.Paths()...); err != nil {
 		return command.Failed, err
 	}
 
-	findings, err := c.write(ctx, in, m, func(write func(io.Writer) error) error { return c.writeTo(ctx, write) })
+	rep, err := in.Write(ctx, m, one, func(write func(io.Writer) error) error { return c.writeTo(ctx, write) })
+	if err != nil {
+		return command.Failed, err
+	}
+	err = c.writeCheck(rep)
 	if err != nil {
 		return command.Failed, err
 	}
 
 	c.report(in, m)
-	if c.bad(in, m, findings) {
+	if c.bad(in, m, rep) {
 		return command.Bad, nil
 	}
 	return 0, nil
 }
 
-// smallImage is a size in bytes below which goroutines take longer to start than they
-// save.
-const smallImage = 64 << 10
+// single returns the options for the dump of one module.
+func (c *cli) single(opt dump.Options) single.Options {
+	return single.Options{Options: opt, Check: c.Check, NeedRules: c.CheckCFI}
+}
 
-// withFlag adds the flag that gives a module without an id one.
-func withFlag(err error) error {
-	if errors.Is(err, identity.ErrNone) {
-		return fmt.Errorf("%w; give one with --id", err)
+// noRules completes an error about a module that has no rules for no reason of its own.
+func (c *cli) noRules(err error) error {
+	if errors.Is(err, single.ErrNoRules) && strings.HasSuffix(err.Error(), single.ErrNoRules.Error()) {
+		return fmt.Errorf("%w: --no-cfi leaves them out, or the file has no code", err)
 	}
 	return err
 }
 
-// module dumps the opened files. A module without symbols is an error unless it
-// is the only one of the run and has no code that could have symbols, as some
-// kernel modules.
-func (c *cli) module(ctx context.Context, in *input, opt dump.Options) (*dump.Module, error) {
-	opt.Companions = in.others
-	if opt.Jobs == 0 && in.img.Size() < smallImage {
-		opt.Jobs = 1
+// countFindings returns the number of findings in a report, which may be nil.
+func countFindings(rep *report.Report) uint64 {
+	if rep == nil {
+		return 0
 	}
-	m, err := dump.Dump(ctx, in.img, opt)
-	err = withFlag(err)
+	return rep.Total() + uint64(rep.Unallowed())
+}
 
-	path := in.img.Main.Path()
+// bad reports whether a build should fail because of a module that was written: it has findings, or it has losses and
+// --strict is given.
+func (c *cli) bad(in *single.Module, m *dump.Module, rep *report.Report) bool {
+	return countFindings(rep) > 0 || c.Strict && in.Lost(m)
+}
 
+// writeCheck writes the report of --check. Without findings, only the parts that could not be verified have lines.
+func (c *cli) writeCheck(rep *report.Report) error {
 	switch {
-	case err != nil:
-		return nil, err
-	case c.CheckCFI && m.Stats.FDEs == 0:
-		return nil, fmt.Errorf("%s: %w: %s", path, errNoCFI, cmp.Or(m.Stats.NoRules, "--no-cfi leaves them out, or the file has no code"))
-	case c.Header || !m.IsEmpty():
-	case c.Store != "" || len(in.img.Main.ExecRanges()) > 0:
-		return nil, nothing(in, m)
-	default:
-		in.warnings = append(in.warnings, path+": has no code: the symbol file has MODULE and INFO only")
-	}
-	if !c.Header && in.stripped(m) {
-		in.missing = true
-		in.noInfo = fmt.Sprintf("%s: has no debug information: no functions, lines and inlined calls; %s", path, in.searched())
-		in.warnings = append(in.warnings, in.noInfo)
-	}
-	return m, nil
-}
-
-// nothing returns the error for a module without symbols. It names the first
-// damage, if there is any, since that may have cost the symbols.
-func nothing(in *input, m *dump.Module) error {
-	if losses := append(m.Stats.Losses, in.losses()...); len(losses) > 0 {
-		return fmt.Errorf("%w; no symbols are left", losses[0])
-	}
-	return fmt.Errorf("%s: %w", in.img.Main.Path(), errNothing)
-}
-
-// bad reports whether a build should fail because of a module that was written:
-// it has findings, or it has losses and --strict is given.
-func (c *cli) bad(in *input, m *dump.Module, findings uint64) bool {
-	lost := m.Stats.LossCount+m.Stats.Missing > 0 || in.missing || len(in.losses()) > 0
-	return findings > 0 || c.Strict && lost
-}
-
-// largeText is the size in bytes from which a symbol file was made of so many records that
-// their memory is needed for the check.
-const largeText = 4 << 20
-
-// write calls to with the function that writes m's text, which the limit output bounds. With
-// --check, write returns the number of findings in the text. After a check m has no
-// records.
-func (c *cli) write(ctx context.Context, in *input, m *dump.Module, to func(func(io.Writer) error) error) (findings uint64, err error) {
-	bounded := func(w io.Writer) error {
-		return m.Write(command.Bounded(ctx, w, limitof.Output, in.img.Main.Path(), in.img.Size()))
-	}
-	if !c.Check {
-		return 0, to(bounded)
-	}
-
-	// The text is kept in memory, so that the checked text is the written one.
-	text := newTextBuffer(in.img.Size())
-	defer text.release()
-	if err := bounded(text); err != nil {
-		return 0, err
-	}
-
-	// The check uses the memory of the records again.
-	*m = dump.Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, BuildID: m.BuildID, CodeID: m.CodeID, Stats: m.Stats}
-	if text.size > largeText {
-		checkHeap()
-	}
-
-	// The text is checked while it is written. If it cannot be written, no finding matters.
-	checkCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	checked := make(chan error, 1)
-	var rep *report.Report
-	go func() {
-		defer crash.Catch()
-		var err error
-		rep, err = check.File(checkCtx, in.img, text.bytes(), check.Options{
-			Names: []string{m.Name}, ID: c.ID, OS: c.OS, Companions: in.others, KeepAddress: c.Keep, Jobs: c.Jobs,
-			Options: report.Options{Allow: []string{report.GapUnverified}}, // dump_syms has no flag that allows it
-		})
-		checked <- err
-	}()
-	err = to(func(w io.Writer) error {
-		_, err := w.Write(text.bytes())
-		return err
-	})
-	if err != nil {
-		cancel()
-	}
-	err = cmp.Or(err, <-checked)
-	if err != nil {
-		return 0, err
-	}
-
-	// Without findings, only the parts that could not be verified have lines.
-	findings = rep.Total() + uint64(rep.Unallowed())
-	if findings > 0 || c.Verbose.all() {
-		return findings, rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
+	case rep == nil:
+		return nil
+	case countFindings(rep) > 0 || c.Verbose.all():
+		return rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
 	}
 	for i := range rep.Gaps {
 		command.Line(c.stderr, "dump_syms: warning: --check: %s", rep.Gaps[i].What)
 	}
-	return 0, nil
+	return nil
 }
 
 // writeTo calls write with standard output or with the file of --output. The
@@ -219,32 +136,41 @@ func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 
 // report writes the losses of the written module to standard error: large losses as
 // errors, warnings, and the number of damaged items.
-func (c *cli) report(in *input, m *dump.Module) {
+func (c *cli) report(in *single.Module, m *dump.Module) {
 	w := bufio.NewWriter(c.stderr)
 	defer w.Flush()
-
-	// Companions such as .dwo files are opened only while the module is dumped.
-	if in.others != nil {
-		in.reject(in.others.Probes())
-	}
-
+	in.Rejected()
 	for _, text := range m.Stats.LargeLosses() {
 		fmt.Fprintf(w, "dump_syms: error: %s\n", text)
 	}
-	for _, warning := range append(in.warnings, m.Stats.Warnings...) {
+	for _, warning := range warnings(in, m) {
 		if !slices.Contains(c.summed, warning) {
 			command.Line(w, "dump_syms: warning: %s", warning)
 		}
 	}
 
 	if c.Verbose.all() {
-		in.describe(w)
+		for _, p := range in.AllProbes() {
+			result := "found"
+			if p.Err != nil {
+				result = p.Err.Error()
+			}
+			command.Line(w, "dump_syms: %s: %s: %s", p.What, p.Path, result)
+		}
 		describe(w, &m.Stats)
 	}
 
 	if n := m.Stats.LossCount; n > 0 {
 		command.Line(w, "dump_syms: warning: %s left out, the first: %v", quantity.Count(n, "damaged part", "damaged parts"), m.Stats.Losses[0])
 	}
+}
+
+// warnings returns the warnings about a module, with what the user can do.
+func warnings(in *single.Module, m *dump.Module) (texts []string) {
+	for _, warning := range in.Warnings {
+		texts = append(texts, advised(warning).Error())
+	}
+	return append(texts, m.Stats.Warnings...)
 }
 
 // describe lists the parts that were read and those that were lost.

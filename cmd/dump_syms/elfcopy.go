@@ -18,7 +18,7 @@ type elfCopy struct {
 
 // elfCopies returns the places of the opened module's ELF files in the store.
 func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
-	for i, f := range []*elfx.File{j.in.img.Main, j.in.img.Debug} {
+	for i, f := range []*elfx.File{j.in.Image.Main, j.in.Image.Debug} {
 		if f == nil {
 			continue
 		}
@@ -35,7 +35,7 @@ func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 
 		// GDB looks for debug information in BUILDID.debug only, so a program that has
 		// its debug information inside is stored under that name, too.
-		inside := j.in.img.Debug == nil && f.Section(".debug_info") != nil
+		inside := j.in.Image.Debug == nil && f.Section(".debug_info") != nil
 		if j.Layout == "gdb" && c.kind == store.Executable && inside {
 			more, err := j.b.store.Paths(place, store.DebugInfo)
 			if err != nil {
@@ -51,9 +51,9 @@ func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 // copyELF puts the ELF files of the opened module into the store.
 func (j *job) copyELF() error {
 	for _, c := range j.elf {
-		f := j.in.img.Main
+		f := j.in.Image.Main
 		if c.debug {
-			f = j.in.img.Debug
+			f = j.in.Image.Debug
 		}
 
 		// A file that is read from the store itself is there already.

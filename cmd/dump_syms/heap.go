@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"symkit/dump/single"
 	"symkit/internal/bounds"
 )
 
@@ -31,23 +32,17 @@ func batchHeap() {
 	}
 }
 
-// checkHeap collects the records of a dump, whose memory the check then uses.
-func checkHeap() {
-	setHeap(100)
-	runtime.GC()
-}
-
 // limitHeap bounds the heap by the size of the files that are read. The heap of a
 // program whose debug information is in .dwo files is not bounded, because the
 // size of those files is not known yet.
-func limitHeap(in *input) {
-	if in.img.DWARF().Section(".debug_addr") != nil { // skeleton units have this section
+func limitHeap(in *single.Module) {
+	if in.Image.DWARF().Section(".debug_addr") != nil { // skeleton units have this section
 		return
 	}
 
-	size := in.img.Size()
-	if in.others != nil && in.others.Alt != nil {
-		size += uint64(in.others.Alt.Size())
+	size := in.Image.Size()
+	if in.Companions != nil && in.Companions.Alt != nil {
+		size += uint64(in.Companions.Alt.Size())
 	}
 	bounds.Heap(size)
 }

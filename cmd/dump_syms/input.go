@@ -1,36 +1,22 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"symkit/dump"
+	"symkit/dump/single"
 	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
 	"symkit/elfx/companion"
+	"symkit/elfx/identity"
 	"symkit/internal/command"
-	"symkit/internal/quantity"
 	"symkit/limits"
 )
-
-// input is the module to dump: its files, and how they were found.
-type input struct {
-	img      *elfx.Image
-	found    *companion.Module     // the files that belong to img; nil if they were not searched for
-	others   *companion.Companions // the companions in found, or nil
-	probes   []companion.Probe     // where the debug file was looked for
-	missing  bool                  // the module has a separate debug file, which was not found, or no debug information
-	noInfo   string                // the warning about a module without debug information, or ""
-	warnings []string
-}
 
 // wantELF describes the file to give, for errors about a file of another kind.
 const wantELF = "the path of an ELF program or library"
@@ -38,7 +24,7 @@ const wantELF = "the path of an ELF program or library"
 // open opens the files of the command line as one module. A directory among the
 // paths is searched for debug files. Two files are one module if one of them is
 // the other's debug file.
-func (c *cli) open(ctx context.Context) (*input, error) {
+func (c *cli) open(ctx context.Context) (*single.Module, error) {
 	dirs := c.DebugDir
 	var files []*elfx.File
 	for _, path := range c.Paths {
@@ -69,33 +55,45 @@ func (c *cli) inputs() []string {
 	return append(slices.Clone(c.Paths), c.MappingFile)
 }
 
-// paths returns the paths of the files that the module was read from. For a member
-// of an archive that is the archive's path.
-func (in *input) paths() (paths []string) {
-	for _, f := range append(in.others.Files(), in.img.Main, in.img.Debug) {
-		if f != nil {
-			paths = append(paths, cmp.Or(f.Archive(), f.Path()))
-		}
+// assemble makes one module of the files and their companions, which are looked
+// for in dirs.
+func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (*single.Module, error) {
+	var places *companion.Places
+	var noClient error
+	if !c.Header {
+		places, noClient = c.places(ctx, dirs)
 	}
-	return paths
+	m, err := single.Join(files, places)
+	if err == nil && noClient != nil {
+		m.Warnings = append([]error{noClient}, m.Warnings...)
+	}
+	return m, advised(err)
 }
 
-// assemble makes one module of the files and their companions, which are looked
-// for in dirs. It closes the files if it fails.
-func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (*input, error) {
-	in, err := join(files)
-	if err != nil {
-		closeAll(files)
-		return nil, err
+// advised adds to an error, or a warning, what the user can do.
+func advised(err error) error {
+	stripped, isStripped := errors.AsType[*single.Stripped](err)
+	switch {
+	case errors.Is(err, single.ErrNoFile):
+		return errors.New("no file among the arguments, only directories; give " + wantELF)
+	case errors.Is(err, single.ErrOther):
+		return fmt.Errorf("%w; give --store DIR to dump several", err)
+	case errors.Is(err, single.ErrOtherBuild):
+		return fmt.Errorf("%w; give the debug file of the same build", err)
+	case errors.Is(err, single.ErrNoDebugFile):
+		return fmt.Errorf("%w; give it, --debug-dir or --sysroot", err)
+	case errors.Is(err, single.ErrManyUnused):
+		return fmt.Errorf("%w; -v lists them", err)
+	case isStripped:
+		which := ""
+		if len(stripped.Places) > single.Shown {
+			which = ", which -v lists"
+		}
+		return fmt.Errorf("%w%s; dump the file as it was before strip, or give its debug file, --debug-dir or --sysroot", err, which)
+	case errors.Is(err, identity.ErrNone):
+		return fmt.Errorf("%w; give one with --id", err)
 	}
-
-	if !c.Header {
-		in.complete(c.places(ctx, in, dirs))
-	}
-	for _, err := range in.losses() {
-		in.warnings = append(in.warnings, err.Error())
-	}
-	return in, nil
+	return err
 }
 
 // openFile opens the ELF file at path or, with --member, a member of the archive
@@ -148,132 +146,6 @@ func members(path string) (text string, first error) {
 		}
 	}
 	return strings.Join(names, ", "), first
-}
-
-// join makes one module of the files. The error has the reason if they are not one module.
-func join(files []*elfx.File) (*input, error) {
-	switch len(files) {
-	case 0:
-		return nil, errors.New("no file among the arguments, only directories; give " + wantELF)
-	case 1:
-		return &input{img: &elfx.Image{Main: files[0]}}, nil
-	case 2:
-		a, b := files[0], files[1]
-
-		// A debug file is not a module by itself, whatever its build id: the error of
-		// Join says why it does not belong to the other file.
-		if a.HoldsLoaded() != b.HoldsLoaded() || bytes.Equal(a.BuildID(), b.BuildID()) {
-			img, err := elfx.Join(a, b)
-			if err != nil {
-				return nil, fmt.Errorf("%w; give the debug file of the same build", err)
-			}
-			return &input{img: img}, nil
-		}
-	}
-	return nil, fmt.Errorf("%s: is another module than %s; give --store DIR to dump several", files[1].Path(), files[0].Path())
-}
-
-// complete searches places for the module's companions and warns of a debug file
-// that is missing or belongs to another build.
-func (in *input) complete(places companion.Places) {
-	in.found = companion.Complete(in.img, places)
-	in.img, in.others, in.probes = in.found.Image, in.found.Companions, in.found.DebugProbes
-	in.reject(in.probes)
-
-	switch main := in.img.Main; {
-	case in.found.Mismatch != nil:
-		in.missing = true
-		in.warnings = append(in.warnings, in.found.Mismatch.Error())
-	case in.found.MissingDebug != "":
-		in.missing = true
-		in.warnings = append(in.warnings, fmt.Sprintf(
-			"%s: its debug file %s was not found: no functions, lines and inlined calls; give it, --debug-dir or --sysroot",
-			main.Path(), in.found.MissingDebug))
-	}
-}
-
-// maxRejected bounds the warnings about files that do not belong to the module: a
-// program may have thousands of .dwo files, all of another build.
-const maxRejected = 10
-
-// reject warns of files that have a companion's path but do not belong to the
-// module.
-func (in *input) reject(probes []companion.Probe) {
-	n := 0
-	for _, p := range probes {
-		if !p.Rejected() {
-			continue
-		}
-		n++
-		if n <= maxRejected {
-			in.warnings = append(in.warnings, fmt.Sprintf("%s: not used as the %s: %v", p.Path, p.What, p.Err))
-		}
-	}
-
-	if n > maxRejected {
-		in.warnings = append(in.warnings, quantity.Number(n-maxRejected)+" more files were not used; -v lists them")
-	}
-}
-
-// stripped reports whether the module has code, but no debug information and so no FUNC
-// records, and nothing else says so yet: what strip leaves of a program.
-func (in *input) stripped(m *dump.Module) bool {
-	info := in.img.DWARF().Section(".debug_info")
-	return m.Stats.Funcs == 0 && !in.missing && len(in.img.Main.ExecRanges()) > 0 && (info == nil || !info.Present())
-}
-
-// searched says where the debug file of a module was looked for, and what to do.
-func (in *input) searched() string {
-	const most = 3
-	var paths []string
-	for _, p := range in.probes {
-		if p.What == companion.DebugFile {
-			paths = append(paths, p.Path)
-		}
-	}
-	looked := "looked for " + strings.Join(paths[:min(len(paths), most)], ", ")
-	switch n := len(paths) - most; {
-	case len(paths) == 0 && len(in.img.BuildID()) == 0:
-		looked = "without a build id no debug file can be looked for"
-	case len(paths) == 0:
-		looked = "no directory was searched for its debug file"
-	case n > 0:
-		looked += " and in " + quantity.Number(n) + " more places, which -v lists"
-	}
-	return looked + "; dump the file as it was before strip, or give its debug file, --debug-dir or --sysroot"
-}
-
-// losses returns the damage in the files that opening them worked around.
-func (in *input) losses() []error {
-	errs := in.img.Main.Losses()
-	if in.img.Debug != nil {
-		errs = append(errs, in.img.Debug.Losses()...)
-	}
-	return errs
-}
-
-// describe lists the places where companions were looked for, each with the result.
-func (in *input) describe(w io.Writer) {
-	probes := in.probes
-	if in.others != nil {
-		probes = append(probes, in.others.Probes()...)
-	}
-
-	for _, p := range probes {
-		if p.Err == nil {
-			command.Line(w, "dump_syms: %s: %s: found", p.What, p.Path)
-		} else {
-			command.Line(w, "dump_syms: %s: %s: %v", p.What, p.Path, p.Err)
-		}
-	}
-}
-
-// Close closes all files of the module.
-func (in *input) Close() {
-	if in.found != nil {
-		in.found.Close()
-	}
-	in.img.Close()
 }
 
 func closeAll(files []*elfx.File) {

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"symkit/check/report"
 	"symkit/dump"
 	"symkit/dump/batch"
+	"symkit/dump/single"
 	"symkit/dump/store"
 	"symkit/elfx"
 	"symkit/elfx/identity"
@@ -26,12 +28,12 @@ type job struct {
 	cli    // a copy of the batch's, with its own standard error
 	b      *batchRun
 	mod    *batch.Module
-	log    bytes.Buffer // cli's standard error, passed on at once at the end
-	in     *input       // the module's files, open within prepare and dump
-	debug  string       // path of the separate debug file that prepare found
-	paths  []string     // of the symbol file in the store
-	elf    []elfCopy    // the ELF files to store with the symbol file
-	memory int64        // estimate of the dump's memory, in bytes
+	log    bytes.Buffer   // cli's standard error, passed on at once at the end
+	in     *single.Module // the module's files, open within prepare and dump
+	debug  string         // path of the separate debug file that prepare found
+	paths  []string       // of the symbol file in the store
+	elf    []elfCopy      // the ELF files to store with the symbol file
+	memory int64          // estimate of the dump's memory, in bytes
 	rec    batch.Record
 	err    error // why the module cannot be dumped
 
@@ -59,7 +61,7 @@ func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
 	j.in.Close()
 
 	// The rest of the input would hold memory that the tasks need.
-	j.in = &input{warnings: j.in.warnings, probes: j.in.probes, missing: j.in.missing}
+	j.in = &single.Module{Warnings: j.in.Warnings, Probes: j.in.Probes, Incomplete: j.in.Incomplete}
 }
 
 // identify fills in the module's name, id, places in the store and size.
@@ -68,9 +70,9 @@ func (j *job) identify(ctx context.Context) error {
 
 	opt := b.opt
 	opt.HeaderOnly = true
-	m, err := dump.Dump(ctx, j.in.img, opt)
+	m, err := dump.Dump(ctx, j.in.Image, opt)
 	if err != nil {
-		return withFlag(err)
+		return advised(err)
 	}
 
 	j.rec.Name, j.rec.ID, j.rec.OS, j.rec.Arch, j.rec.CodeID = m.Name, m.ID, m.OS, m.Arch, m.CodeID
@@ -90,7 +92,7 @@ func (j *job) identify(ctx context.Context) error {
 
 	// A store may hold the very files that are read.
 	for _, path := range j.paths {
-		if err := command.Clobbers(b.store.Path(path), nil, j.in.paths()...); err != nil {
+		if err := command.Clobbers(b.store.Path(path), nil, j.in.Paths()...); err != nil {
 			return err
 		}
 	}
@@ -101,10 +103,10 @@ func (j *job) identify(ctx context.Context) error {
 		j.rec.Outputs = append(j.rec.Outputs, c.paths...)
 	}
 
-	j.memory = batch.Estimate(j.in.img, j.in.others, batch.Work{Inlines: b.Inlines, Check: b.Check})
+	j.memory = batch.Estimate(j.in.Image, j.in.Companions, batch.Work{Inlines: b.Inlines, Check: b.Check})
 
 	// A debug file that open found by itself counts as input, too.
-	if d := j.in.img.Debug; d != nil && mod.Debug == nil {
+	if d := j.in.Image.Debug; d != nil && mod.Debug == nil {
 		j.debug, j.rec.Debug = d.Path(), d.Path()
 		mod.Size += int64(d.Size())
 		j.rec.InputBytes = mod.Size
@@ -143,7 +145,7 @@ func (j *job) open(ctx context.Context) error {
 
 	// The search took place the first time: its warnings are the module's.
 	if first := j.in; first != nil {
-		in.warnings, in.probes, in.missing = first.warnings, first.probes, first.missing
+		in.Warnings, in.Probes, in.Incomplete = first.Warnings, first.Probes, first.Incomplete
 	}
 	j.in = in
 	return nil
@@ -186,18 +188,18 @@ func (j *job) dump(ctx context.Context) error {
 	defer j.in.Close()
 
 	start := time.Now()
-	opt := j.b.opt
+	opt := j.single(j.b.opt)
 	if j.mod.Size < smallModule {
 		opt.Jobs = 1
 	}
-	m, err := j.module(ctx, j.in, opt)
+	m, err := j.in.Dump(ctx, opt)
 	if err != nil {
-		return err
+		return j.noRules(advised(err))
 	}
 	j.rec.Seconds = &batch.Seconds{Dump: time.Since(start).Seconds()}
 
 	start = time.Now()
-	findings, err := j.write(ctx, j.in, m, func(write func(io.Writer) error) error {
+	rep, err := j.in.Write(ctx, m, opt, func(write func(io.Writer) error) error {
 		size, err := j.b.store.Put(j.paths, store.Symbols, write)
 		j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
 		j.rec.Seconds.Write = time.Since(start).Seconds()
@@ -214,6 +216,10 @@ func (j *job) dump(ctx context.Context) error {
 	if j.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
 	}
+	err = j.writeCheck(rep)
+	if err != nil {
+		return err
+	}
 
 	// The batch warns of all debug files without a binary in one line, and of all modules
 	// without debug information in another.
@@ -221,33 +227,34 @@ func (j *job) dump(ctx context.Context) error {
 		j.summed = alone
 		j.b.sum(&j.b.alone, alone...)
 	}
-	if j.in.noInfo != "" && !j.Verbose.all() {
-		j.summed = append(j.summed, j.in.noInfo)
-		j.b.sum(&j.b.stripped, j.in.noInfo)
+	if j.in.Stripped != nil && !j.Verbose.all() {
+		text := advised(j.in.Stripped).Error()
+		j.summed = append(j.summed, text)
+		j.b.sum(&j.b.stripped, text)
 	}
 
 	j.report(j.in, m)
-	j.describe(m, findings)
+	j.describe(m, rep)
 	return j.copyELF()
 }
 
 // describe fills in the record of a written module.
-func (j *job) describe(m *dump.Module, findings uint64) {
+func (j *job) describe(m *dump.Module, rep *report.Report) {
 	r, s := &j.rec, &m.Stats
 	r.Counts = &batch.Counts{
 		Units: s.Units, Funcs: s.Funcs, Lines: s.Lines, Inlines: s.Inlines, Publics: s.Publics, FDEs: s.FDEs,
 	}
 
-	r.Losses, r.Missing, r.Findings = s.LossCount, s.Missing, findings
-	if j.in.missing {
+	r.Losses, r.Missing, r.Findings = s.LossCount, s.Missing, countFindings(rep)
+	if j.in.Incomplete {
 		r.Missing++
 	}
 	for _, err := range s.Losses[:min(len(s.Losses), 10)] {
 		r.First = append(r.First, err.Error())
 	}
 
-	r.Warnings = append(slices.Clone(j.in.warnings), s.Warnings...)
-	if j.bad(j.in, m, findings) {
+	r.Warnings = warnings(j.in, m)
+	if j.bad(j.in, m, rep) {
 		j.b.mu.Lock()
 		j.b.bad = true
 		j.b.mu.Unlock()
@@ -258,7 +265,7 @@ func (j *job) describe(m *dump.Module, findings uint64) {
 // failure only for a file that the user named, not for one that was found in a
 // directory.
 func (b *batchRun) failOrSkip(j *job, err error) {
-	for _, nothing := range []error{dump.ErrNoCode, identity.ErrNone, identity.ErrMachine, errNothing} {
+	for _, nothing := range []error{dump.ErrNoCode, identity.ErrNone, identity.ErrMachine, single.ErrNothing} {
 		if j.mod.Main.Found && errors.Is(err, nothing) {
 			j.rec.Status, j.rec.Error, j.rec.Outputs = batch.NoModule, err.Error(), nil
 			b.record(j.rec)

@@ -13,29 +13,22 @@ import (
 	"symkit/internal/quantity"
 )
 
-// places returns the places to search for the companions of in: dirs and the sysroots or,
-// without either, the directory in which distributions install debug files; last, the
-// debuginfod servers of the environment.
-func (c *cli) places(ctx context.Context, in *input, dirs []string) companion.Places {
+// places returns the places to search for companions: dirs and the sysroots or, without either, the directory in
+// which distributions install debug files; last, the debuginfod servers of the environment. An error is about the
+// servers.
+func (c *cli) places(ctx context.Context, dirs []string) (*companion.Places, error) {
 	if len(dirs)+len(c.Sysroot) == 0 {
 		dirs = []string{companion.DefaultDebugDir}
 	}
-
-	places := companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
-
+	places := &companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
 	if len(c.packed) > 0 {
 		places.Open = c.openPacked
 	}
-
 	client, err := c.remote()
-	if err != nil {
-		in.warnings = append(in.warnings, err.Error())
-	}
-
 	if client != nil {
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
-	return places
+	return places, err
 }
 
 // openPacked opens the file with a build id among the files in packages that may be

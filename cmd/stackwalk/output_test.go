@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/internal/command"
+	"symkit/internal/bounds"
 	"symkit/internal/limitof"
 	"symkit/test/programtest"
 	"symkit/test/testfile"
@@ -75,7 +75,7 @@ func TestReportBounded(t *testing.T) {
 
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("a signal"))
-	w := command.Bounded(ctx, io.Discard, limitof.Report, core, 0)
+	w := bounds.NewWriter(ctx, io.Discard, limitof.Report, core, 0)
 	if _, err := w.Write([]byte("x")); err == nil || err.Error() != "a signal" {
 		t.Error(err)
 	}

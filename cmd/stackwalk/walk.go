@@ -18,6 +18,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
+	"symkit/internal/bounds"
 	"symkit/internal/command"
 	"symkit/internal/fetch"
 	"symkit/internal/limitof"
@@ -325,7 +326,7 @@ func bounded(ctx context.Context, dump string, size uint64, w io.Writer) io.Writ
 	if err == nil && size == 0 { // or it was removed since
 		size = uint64(info.Size())
 	}
-	return command.Bounded(ctx, w, limitof.Report, dump, size)
+	return bounds.NewWriter(ctx, w, limitof.Report, dump, size)
 }
 
 // printer returns the function that writes the report on a dump in the format of the

@@ -14,8 +14,8 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check", "check/report", "dump", "dump/batch", "dump/pathmap", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/limitof", "internal/mem", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/objects", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
+	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/objects", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -81,6 +81,7 @@ var allowed = map[string][]string{
 	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "located", "sframe"},
 	"dump/internal/write":   {"dump/internal/dwarfx", "dump/internal/record", "emit", "internal/crash", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
+	"dump/single":           {"check", "check/report", "dump", "elfx", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
 	"dump/store":            {"internal/atomicfile", "internal/filename"},
 
 	// Files.

@@ -19,6 +19,7 @@ var publicNames = map[string]int{
 	"dump":                 26,
 	"dump/batch":           63,
 	"dump/pathmap":         6,
+	"dump/single":          20,
 	"dump/store":           36,
 	"elfx":                 91,
 	"elfx/archive":         11,

@@ -36,7 +36,7 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.Info fields":        27,
 	"check/internal/truth/dwarfinfo.Unit fields":        25,
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
-	"cmd/dump_syms":                         9,
+	"cmd/dump_syms":                         6,
 	"cmd/dump_syms.batchRun fields":         26,
 	"cmd/dump_syms.cli fields":              37,
 	"cmd/dump_syms.storeFlags fields":       17,

@@ -1,4 +1,4 @@
-package command
+package bounds
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"symkit/limits"
 )
 
-// bounded is a writer that Bounded returns.
-type bounded struct {
+// writer is a writer that NewWriter returns.
+type writer struct {
 	ctx     context.Context
 	w       io.Writer
 	limit   string
@@ -18,14 +18,14 @@ type bounded struct {
 	written uint64
 }
 
-// Bounded returns a writer to w that fails above limit, or after ctx is done. The limit
+// NewWriter returns a writer to w that fails above limit, or after ctx is done. The limit
 // depends on the size of an input: name and size (in bytes) are the input's.
-func Bounded(ctx context.Context, w io.Writer, limit, name string, size uint64) io.Writer {
-	return &bounded{ctx: ctx, w: w, limit: limit, name: name, size: size}
+func NewWriter(ctx context.Context, w io.Writer, limit, name string, size uint64) io.Writer {
+	return &writer{ctx: ctx, w: w, limit: limit, name: name, size: size}
 }
 
 // Write implements io.Writer. Nothing above the limit is written.
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *writer) Write(p []byte) (int, error) {
 	err := context.Cause(b.ctx)
 	if err != nil {
 		return 0, err
