@@ -57,7 +57,7 @@ func (r *unitReader) run() error {
 	info := r.file.Section(".debug_info")
 	there := info != nil && info.Present()
 	streams := info != nil && info.Streams()
-	if r.opt.Jobs == 1 && (!there || !streams && info.Size < smallInfo) || r.opt.InTurn {
+	if r.opt.InTurn {
 		return r.readInTurn(info)
 	}
 
@@ -159,10 +159,6 @@ func (r *unitReader) cut() {
 	})
 	r.errs = append(r.errs, err)
 }
-
-// smallInfo is a size in bytes of .debug_info below which one goroutine does not need
-// others.
-const smallInfo = 64 << 10
 
 // readInTurn reads the other sections, the headers of all units, and then the units.
 func (r *unitReader) readInTurn(info *elfx.Section) error {

@@ -44,13 +44,10 @@ type job struct {
 	done   chan []byte // receives the text
 }
 
-// writeChunks formats chunks on at most jobs goroutines and writes their texts in
+// writeChunks formats chunks on jobs goroutines, at least one, and writes their texts in
 // order. size is the initial capacity of the buffers, which are used again once they are
 // written.
 func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
-	if jobs <= 1 {
-		return writeInTurn(w, chunks, size)
-	}
 	group, ctx := errgroup.WithContext(context.Background())
 	work, order := make(chan *job), make(chan *job, chunksAhead*jobs)
 	buffers := make(chan []byte, (chunksAhead+1)*jobs)
@@ -116,20 +113,4 @@ func writeChunks(w *emit.Writer, chunks iter.Seq[chunk], size, jobs int) error {
 		})
 	})
 	return group.Wait()
-}
-
-// writeInTurn formats and writes one chunk after the other.
-func writeInTurn(w *emit.Writer, chunks iter.Seq[chunk], size int) error {
-	return mem.Guard(func() error {
-		buf := make([]byte, 0, size)
-		for format := range chunks {
-			buf = format(buf[:0])
-			w.Chunk(buf)
-			err := w.Err()
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

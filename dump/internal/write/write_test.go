@@ -47,7 +47,7 @@ func large() *record.Module {
 func TestWriteJobs(t *testing.T) {
 	m := large()
 	var want bytes.Buffer
-	if err := Module(&want, header, m, 0); err != nil {
+	if err := Module(&want, header, m, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, jobs := range []int{1, 2, 8} {
