@@ -1,22 +1,26 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+
+	"symkit/internal/demangle/lex"
+)
 
 // adaOperators maps GNAT's names of operators, which begin with an upper-case
 // letter, to the operators.
-var adaOperators = codeTable{
+var adaOperators = lex.CodeTable{
 	{"Oabs", "abs"}, {"Oand", "and"}, {"Omod", "mod"}, {"Onot", "not"}, {"Oor", "or"}, {"Orem", "rem"}, {"Oxor", "xor"},
 	{"Oeq", "="}, {"One", "/="}, {"Olt", "<"}, {"Ole", "<="}, {"Ogt", ">"}, {"Oge", ">="},
 	{"Oadd", "+"}, {"Osubtract", "-"}, {"Oconcat", "&"}, {"Omultiply", "*"}, {"Odivide", "/"}, {"Oexpon", "**"},
 }
 
 // adaAttributes maps the names of special subprograms of a package or type to text.
-var adaAttributes = codeTable{
+var adaAttributes = lex.CodeTable{
 	{"_elabb", "'Elab_Body"}, {"_elabs", "'Elab_Spec"}, {"_size", "'Size"}, {"_alignment", "'Alignment"}, {"_assign", `.":="`},
 }
 
 // adaTypeOps maps the predefined operations of a type, streams and finalization, to text.
-var adaTypeOps = codeTable{
+var adaTypeOps = lex.CodeTable{
 	{"SR", "'Read"}, {"SW", "'Write"}, {"SI", "'Input"}, {"SO", "'Output"}, {"DF", ".Finalize"}, {"DA", ".Adjust"},
 }
 
@@ -33,9 +37,9 @@ func ada(name []byte) (string, bool) {
 		case n > 0:
 			out = append(out, s[:n]...)
 		case len(s) > 0 && s[0] == 'O':
-			for n = 1; n < len(s) && isLower(s[n]); n++ {
+			for n = 1; n < len(s) && lex.IsLower(s[n]); n++ {
 			}
-			op, ok := adaOperators.text(s[:n])
+			op, ok := adaOperators.Text(s[:n])
 			if !ok {
 				return "", false
 			}
@@ -60,12 +64,12 @@ func ada(name []byte) (string, bool) {
 // adaIdentifier returns the length of the identifier at the start of s: lower-case
 // letters, digits, and single underscores between them.
 func adaIdentifier(s []byte) int {
-	if len(s) == 0 || !isLower(s[0]) {
+	if len(s) == 0 || !lex.IsLower(s[0]) {
 		return 0
 	}
 	n := 1
-	for n < len(s) && (isLower(s[n]) || isDigit(s[n]) ||
-		s[n] == '_' && n+1 < len(s) && (isLower(s[n+1]) || isDigit(s[n+1]))) {
+	for n < len(s) && (lex.IsLower(s[n]) || lex.IsDigit(s[n]) ||
+		s[n] == '_' && n+1 < len(s) && (lex.IsLower(s[n+1]) || lex.IsDigit(s[n+1]))) {
 		n++
 	}
 	return n
@@ -85,7 +89,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 
 	// A predefined operation of a type: two upper-case letters.
 	if len(s) >= 2 {
-		if op, ok := adaTypeOps.text(s[:2]); ok {
+		if op, ok := adaTypeOps.Text(s[:2]); ok {
 			*out = append(*out, op...)
 			s = adaNested(s[2:])
 		}
@@ -94,7 +98,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 	// A special subprogram: three underscores and its name.
 	if bytes.HasPrefix(s, []byte("___")) {
 		n := 3 + adaIdentifier(s[3:])
-		text, ok := adaAttributes.text(s[2:n])
+		text, ok := adaAttributes.Text(s[2:n])
 		if !ok {
 			return nil, false, false
 		}
@@ -104,9 +108,9 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 
 	// The number of an overloaded subprogram, the next identifier, or an entry.
 	switch {
-	case bytes.HasPrefix(s, []byte("__")) && len(s) > 2 && isDigit(s[2]), len(s) > 1 && s[0] == '$' && isDigit(s[1]):
+	case bytes.HasPrefix(s, []byte("__")) && len(s) > 2 && lex.IsDigit(s[2]), len(s) > 1 && s[0] == '$' && lex.IsDigit(s[1]):
 		s = bytes.TrimLeft(s, "_$")
-		for len(s) > 0 && (isDigit(s[0]) || len(s) > 1 && s[0] == '_' && isDigit(s[1])) {
+		for len(s) > 0 && (lex.IsDigit(s[0]) || len(s) > 1 && s[0] == '_' && lex.IsDigit(s[1])) {
 			s = s[1:]
 		}
 		s = adaNested(s)
@@ -116,7 +120,7 @@ func adaEnd(out *[]byte, s []byte) (rest []byte, more, ok bool) {
 		s = bytes.TrimLeft(s[2:], "0123456789")
 		return nil, false, string(s) == "s"
 	}
-	if len(s) > 1 && s[0] == '.' && isDigit(s[1]) { // nested subprogram
+	if len(s) > 1 && s[0] == '.' && lex.IsDigit(s[1]) { // nested subprogram
 		s = bytes.TrimLeft(s[1:], "0123456789")
 	}
 	return nil, false, len(s) == 0

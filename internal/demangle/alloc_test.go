@@ -4,7 +4,11 @@
 
 package demangle
 
-import "testing"
+import (
+	"testing"
+
+	"symkit/internal/demangle/lex"
+)
 
 // TestAllocs: a plain name costs the string it is returned in; its base nothing.
 func TestAllocs(t *testing.T) {
@@ -17,7 +21,7 @@ func TestAllocs(t *testing.T) {
 		t.Errorf("Demangle of C++: %v allocations", n)
 	}
 	name = []byte("some_function.constprop.0.cold")
-	if n := testing.AllocsPerRun(100, func() { Base(name) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { lex.Base(name) }); n > 0 {
 		t.Errorf("Base: %v allocations", n)
 	}
 }

@@ -3,6 +3,8 @@ package demangle
 import (
 	"bytes"
 	"encoding/binary"
+
+	"symkit/internal/demangle/lex"
 )
 
 // cxx demangles the names of the Itanium C++ ABI. What follows after a dot is the suffix of
@@ -63,7 +65,7 @@ func (d *Demangler) block(name []byte) (text string, ok bool) {
 	if at < len("_Z") {
 		return "", false
 	}
-	number := bytes.TrimLeft(Base(name[at+len(mark):]), "_.")
+	number := bytes.TrimLeft(lex.Base(name[at+len(mark):]), "_.")
 	if !isNumber(number) {
 		return "", false
 	}

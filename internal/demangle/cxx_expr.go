@@ -3,6 +3,8 @@ package demangle
 import (
 	"strings"
 	"sync"
+
+	"symkit/internal/demangle/lex"
 )
 
 // This file reads <expression> (Itanium C++ ABI §5.1.6.1). Expressions are in the names of
@@ -64,13 +66,13 @@ func (x *cxxTree) expression() (a ref) {
 		a = x.expression()
 		x.expect('E')
 		return a
-	case isDigit(c), c == 'o' && next == 'n', c == 'd' && next == 'n':
+	case lex.IsDigit(c), c == 'o' && next == 'n', c == 'd' && next == 'n':
 		return x.member()
-	case c == 'f' && (next == 'p' || next == 'L' && isDigit(x.at(2))):
+	case c == 'f' && (next == 'p' || next == 'L' && lex.IsDigit(x.at(2))):
 		return x.argument()
 	case c == 'f':
 		return x.fold()
-	case c == 'u', c == 'v' && isDigit(next):
+	case c == 'u', c == 'v' && lex.IsDigit(next):
 		return x.vendorOperation()
 	}
 	return x.operation()

@@ -1,17 +1,21 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+
+	"symkit/internal/demangle/lex"
+)
 
 // This file reads <name> and its parts: nested and local names, constructors,
 // operators, lambdas and types without a name.
 
 // number reads a decimal number. It fails above 2^24, since no name is that long.
 func (x *cxxTree) number() (n int) {
-	if !isDigit(x.peek()) {
+	if !lex.IsDigit(x.peek()) {
 		x.fail()
 	}
 	for i, c := range x.in[x.pos:] {
-		if !isDigit(c) {
+		if !lex.IsDigit(c) {
 			x.pos += i
 			return n
 		}
@@ -139,7 +143,7 @@ func (x *cxxTree) prefix() (name ref) {
 		// The next part: a name, a constructor, a substitution, a parameter or
 		// arguments.
 		switch {
-		case isDigit(c) || isLower(c) || c == 'U' || c == 'L' || c == 'W' || c == 'F' || c == 'D' && x.peek2() == 'C':
+		case lex.IsDigit(c) || lex.IsLower(c) || c == 'U' || c == 'L' || c == 'W' || c == 'F' || c == 'D' && x.peek2() == 'C':
 			x.late = lateCast{}
 			next = x.unqualifiedName()
 			if x.late.cast != 0 {
@@ -247,12 +251,12 @@ func (x *cxxTree) endStructor(kind cxxKind, last ref, inherits bool, from int) r
 func (x *cxxTree) unqualifiedName() (name ref) {
 	from := len(x.out)
 	switch c := x.peek(); {
-	case isDigit(c):
+	case lex.IsDigit(c):
 		name = x.sourceName()
-	case isLower(c):
+	case lex.IsLower(c):
 		name = x.operatorName()
 	case x.accept('L'): // internal linkage
-		if isLower(x.peek()) {
+		if lex.IsLower(x.peek()) {
 			name = x.operatorName()
 		} else {
 			name = x.sourceName()
@@ -322,7 +326,7 @@ func (x *cxxTree) operatorName() ref {
 	switch {
 	case first == 'c' && second == 'v':
 		return x.castName()
-	case first == 'v' && isDigit(second): // a vendor's, with the number of operands
+	case first == 'v' && lex.IsDigit(second): // a vendor's, with the number of operands
 		return x.sourceName()
 	case first == 'l' && second == 'i':
 		a := x.one(kindLiteralOp, x.sourceName())
@@ -397,7 +401,7 @@ func (x *cxxTree) discriminator() {
 
 	// Numbers from 10 on stand between two underscores and one. Without a number it is none.
 	long := x.accept('_')
-	if !long && !isDigit(x.peek()) {
+	if !long && !lex.IsDigit(x.peek()) {
 		x.pos--
 		return
 	}

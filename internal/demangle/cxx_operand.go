@@ -1,5 +1,7 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // This file reads operands of expressions, and operators that have a grammar of their own.
 
 // argument reads <function-param>, a parameter of the function or of one around it.
@@ -123,7 +125,7 @@ func (x *cxxTree) subobject(code string) ref {
 	of, mark := x.expression(), len(x.open)
 	from := x.pos
 	x.accept('n')
-	for isDigit(x.peek()) {
+	for lex.IsDigit(x.peek()) {
 		x.pos++
 	}
 	offset := [2]uint32{uint32(from), uint32(x.pos)}
@@ -134,7 +136,7 @@ func (x *cxxTree) subobject(code string) ref {
 	}
 
 	for x.accept('_') { // the members of unions
-		if isDigit(x.peek()) {
+		if lex.IsDigit(x.peek()) {
 			x.number()
 		}
 	}
@@ -148,17 +150,17 @@ func (x *cxxTree) subobject(code string) ref {
 // member reads <base-unresolved-name>, or a scope and one.
 func (x *cxxTree) member() ref {
 	switch {
-	case isDigit(x.peek()):
+	case lex.IsDigit(x.peek()):
 		return x.maybeTemplate(x.unqualifiedName())
 	case x.accept('o'):
 		x.expect('n')
-		if isDigit(x.peek()) {
+		if lex.IsDigit(x.peek()) {
 			return x.simpleID()
 		}
 		return x.maybeTemplate(x.operatorName())
 	case x.accept('d'):
 		x.expect('n')
-		if isDigit(x.peek()) {
+		if lex.IsDigit(x.peek()) {
 			return x.one(kindDtor, x.simpleID())
 		}
 		return x.one(kindDtor, x.typ())

@@ -1,5 +1,7 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // GCC and Clang mangle a dependent name with a scope, such as has<T>::value, differently.
 //
 // Clang follows the ABI's <unresolved-name> (Itanium C++ ABI §5.1.6.1): the scope is a list of plain
@@ -48,7 +50,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 		x.setScopeRule(scopeGCC)
 	}
 	c := x.peek()
-	listed := c == 'N' || isDigit(c)
+	listed := c == 'N' || lex.IsDigit(c)
 	switch {
 	case !listed && c != 'T' && c != 'D' && c != 'S':
 		return x.fail()
@@ -90,7 +92,7 @@ func (x *cxxTree) isScopeOfGCC() bool {
 	case rest[0] != 'N':
 		return false
 	}
-	return isDigit(rest[1])
+	return lex.IsDigit(rest[1])
 }
 
 // isDependent reports whether the substitution at a position is a template parameter, something
@@ -99,7 +101,7 @@ func (x *cxxTree) isDependent(at int) bool {
 	pos := x.pos
 	x.pos = at + 1
 	c := x.peek()
-	if c != '_' && !isDigit(c) && !isUpper(c) {
+	if c != '_' && !lex.IsDigit(c) && !lex.IsUpper(c) {
 		x.pos = pos
 		return false
 	}

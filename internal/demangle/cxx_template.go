@@ -1,5 +1,7 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // This file reads template arguments, the parameters that stand for them, and
 // substitutions.
 
@@ -88,7 +90,7 @@ func (x *cxxTree) literal() ref {
 
 	at := len(x.out)
 	var a ref
-	if c := x.peek(); isLower(c) && cxxBuiltins[c-'a'] != "" {
+	if c := x.peek(); lex.IsLower(c) && cxxBuiltins[c-'a'] != "" {
 		x.pos++
 		a, x.rendered = x.builtin(uint32(c-'a')), true
 	} else {
@@ -185,7 +187,7 @@ func (x *cxxTree) templateParam() ref {
 func (x *cxxTree) substitution(forPrefix bool) ref {
 	x.pos++
 	c := x.peek()
-	if c == '_' || isDigit(c) || isUpper(c) {
+	if c == '_' || lex.IsDigit(c) || lex.IsUpper(c) {
 		return x.candidateAt(x.seqID())
 	}
 
@@ -251,9 +253,9 @@ func (x *cxxTree) seqID() (id int) {
 	}
 	for !x.failed && !x.accept('_') {
 		switch c := x.peek(); {
-		case isDigit(c):
+		case lex.IsDigit(c):
 			id = id*36 + int(c-'0')
-		case isUpper(c):
+		case lex.IsUpper(c):
 			id = id*36 + int(c-'A') + 10
 		default:
 			x.fail()

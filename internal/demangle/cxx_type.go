@@ -1,5 +1,7 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // This file reads <type>. Comments name the rules of the Itanium C++ ABI's grammar
 // (§5.1.5).
 
@@ -80,7 +82,7 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 	c, from := x.peek(), len(x.out)
 
 	// <builtin-type> or a vendor's type: u and a name.
-	if isLower(c) {
+	if lex.IsLower(c) {
 		x.pos++
 		if c == 'u' {
 			return x.vendorType(), true
@@ -209,7 +211,7 @@ func (x *cxxTree) paramType() ref {
 
 // substitutedType reads a type that begins with a substitution or with std.
 func (x *cxxTree) substitutedType() (a ref, candidate bool) {
-	if c := x.peek2(); !isDigit(c) && c != '_' && !isUpper(c) {
+	if c := x.peek2(); !lex.IsDigit(c) && c != '_' && !lex.IsUpper(c) {
 		a = x.name()
 		return a, x.nodes[a].flags&flagStd == 0
 	}
@@ -312,7 +314,7 @@ func (x *cxxTree) array() ref {
 // dimension reads a number, an expression, or nothing, and _.
 func (x *cxxTree) dimension() (text [2]uint32, a ref) {
 	from := x.pos
-	for isDigit(x.peek()) {
+	for lex.IsDigit(x.peek()) {
 		x.pos++
 	}
 	text = [2]uint32{uint32(from), uint32(x.pos)}

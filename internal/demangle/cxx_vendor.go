@@ -1,11 +1,13 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // This file reads the rarer types: qualifiers of the compiler, exception specifications, and types
 // of two letters.
 
 // vendorQualifiers reads U <source-name> <template-args>? onto x.open, as often as it is there.
 func (x *cxxTree) vendorQualifiers() {
-	for x.peek() == 'U' && isDigit(x.peek2()) && !x.failed {
+	for x.peek() == 'U' && lex.IsDigit(x.peek2()) && !x.failed {
 		x.pos++
 		name := x.sourceName()
 		if x.peek() == 'I' {
@@ -151,7 +153,7 @@ func (x *cxxTree) float() (a ref, candidate bool) {
 // bitInt reads the size of an integer, a number or an expression, and _.
 func (x *cxxTree) bitInt(unsigned bool) ref {
 	size, from := ref(0), x.pos
-	if isDigit(x.peek()) {
+	if lex.IsDigit(x.peek()) {
 		x.number()
 	} else {
 		size = x.expression()

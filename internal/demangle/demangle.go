@@ -14,10 +14,13 @@ import (
 	"bytes"
 	"sync"
 	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
+	"symkit/internal/demangle/swift"
 )
 
 // MaxLength is the most bytes that a demangled name has.
-const MaxLength = 1 << 16
+const MaxLength = lex.MaxLength
 
 // maxInput bounds the length of names, far above the lengths that compilers write, since
 // the work grows with it.
@@ -44,14 +47,14 @@ const (
 // IsMangled reports whether a linkage name has the form of C++'s, Rust's, D's or Swift's names,
 // even if it cannot be demangled.
 func IsMangled(linkage []byte) bool {
-	if IsSwift(linkage) {
+	if swift.Is(linkage) {
 		return true
 	}
 	if len(linkage) < 3 || linkage[0] != '_' {
 		return false
 	}
 	c := linkage[1]
-	return c == 'Z' || c == 'R' || c == 'D' && isDigit(linkage[2])
+	return c == 'Z' || c == 'R' || c == 'D' && lex.IsDigit(linkage[2])
 }
 
 // IsLabel reports whether a linkage name from a unit of language lang, a DW_LANG
@@ -76,10 +79,10 @@ type Demangler struct {
 	// only valid during the call. If ok is false, the Demangler copies the text.
 	Keep func(text []byte) (kept string, ok bool)
 
-	tree        cxxTree
-	swiftReader swiftReader
-	texts       texts
-	ascii       bool // see ASCII
+	tree  cxxTree
+	swift swift.Reader
+	texts texts
+	ascii bool // see ASCII
 }
 
 // demanglers are used by Demangle and ForLanguage. Each of their texts has its own
@@ -112,7 +115,7 @@ func (d *Demangler) ForLanguage(lang uint16, linkage []byte) (text string, ok bo
 		return text, true
 	}
 
-	base := Base(linkage)
+	base := lex.Base(linkage)
 	return string(base), len(base) < len(linkage)
 }
 
@@ -127,11 +130,11 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 	// Schemes that need the language.
 	switch lang {
 	case langAda83, langAda95, langAda2005, langAda2012:
-		text, ok = ada(Base(linkage))
+		text, ok = ada(lex.Base(linkage))
 	case langSwift:
-		text, ok = d.swift(linkage, true)
+		text, ok = d.swiftText(linkage, true)
 	default:
-		text, ok = d.swift(linkage, false)
+		text, ok = d.swiftText(linkage, false)
 	}
 
 	if !ok {
@@ -142,7 +145,7 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 	}
 
 	// Schemes for names without suffixes.
-	base := Base(linkage)
+	base := lex.Base(linkage)
 	text, ok = other(base)
 	switch lang {
 	case langFortran77, langFortran90, langFortran95, langFortran03, langFortran08, langFortran18:
@@ -158,6 +161,24 @@ func (d *Demangler) schemes(lang uint16, linkage []byte) (text string, ok bool) 
 func fits(text string, linkage []byte) bool {
 	return len(text) > 0 && len(text) <= MaxLength && (utf8.ValidString(text) || !utf8.Valid(linkage))
 }
+
+// swiftText is swift.Reader.Name with the text as a string.
+func (d *Demangler) swiftText(name []byte, known bool) (string, bool) {
+	text, ok := d.swift.Name(name, known)
+	if !ok {
+		return "", false
+	}
+	return d.texts.add(text), true
+}
+
+// IsSwift reports whether a linkage name has the form of Swift's, from Swift 4.2 on, even if it cannot be
+// demangled. Such a name says more than the plain name, which is the same for all functions that the compiler
+// derives from one.
+func IsSwift(name []byte) bool { return swift.Is(name) }
+
+// Base returns a linkage name without the suffixes of copies: "parse" for "parse.constprop.0.cold". A number
+// alone ("inner.3", a nested function) is no suffix.
+func Base(linkage []byte) []byte { return lex.Base(linkage) }
 
 // mangled tries the schemes that handle the suffixes of copies themselves.
 func (d *Demangler) mangled(name []byte) (string, bool) {

@@ -3,9 +3,10 @@ package demangle
 import (
 	"bytes"
 	"strings"
-	"symkit/test/testfile"
 	"testing"
 	"time"
+
+	"symkit/test/testfile"
 )
 
 // TestDemangle: real names, by the compiler that wrote them.
@@ -62,7 +63,7 @@ func TestDemangle(t *testing.T) {
 		{"Rust v0 escapes", 0, "_RIC1aKc27_Kc22_Kc301_Kc200b_Kc0_Kca_Kcad_Kce9_E", `a::<'\'', '"', '\u{301}', '\u{200b}', '\0', '\n', '\u{ad}', 'é'>`},
 		{"Rust v0 string's escapes", 0, "_RIC1aKRe22275c0a00c3a9_E", `a::<"\"'\\\n\0é">`},
 		{"Rust v0 ABI in Unicode", 0, "_RIC1aFKu3c_aEuE", ""},
-		{"Rust v0 no Punycode", 0, "_RNvC1au4b_Kz", "a::punycode{b-Kz}"},
+		{"Rust v0 no Punycode", 0, "_RNvC1au4b_Kz", "a::lex.Punycode{b-Kz}"},
 		{"Rust v0 types", 0, "_RIC1aThEAOhj2_SQhPzTEE", "a::<(u8,), [*mut u8; 2], [&mut u8], *const !, ()>"},
 		{"Rust v0 Unicode", 0, "_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y", "utf8_idents::საჭმელად_გემრიელი_სადილი"},
 		{"Rust v0 shim", 0, "_RNSNvC1a1b6vtables_0", ""},
@@ -231,6 +232,20 @@ func TestIsLabel(t *testing.T) {
 	} {
 		if got := IsLabel(test.lang, []byte(test.in)); got != test.want {
 			t.Errorf("%s of language %#x: %v", test.in, test.lang, got)
+		}
+	}
+}
+
+// TestSwiftLabel: a name of Swift is no assembler label, even if it cannot be read, in any language.
+func TestSwiftLabel(t *testing.T) {
+	for name, want := range map[string]bool{
+		"$sSi3swoE5cubedSiyF": false, "$s4main9fooyyF": false, "_$s4main9fooyyF": false, "$e4main9fooyyF": false,
+		"$s": true, "swift_retain": true, "$x.1": true,
+	} {
+		for _, lang := range []uint16{langSwift, 0, 0x1d} {
+			if got := IsLabel(lang, []byte(name)); got != want {
+				t.Errorf("IsLabel(%#x, %q) = %v", lang, name, got)
+			}
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+
+	"symkit/internal/demangle/lex"
+)
 
 // dlang demangles D's names (D's ABI specification, "Name Mangling"), written
 // as the D compilers' own demanglers do, without the return type:
@@ -15,7 +19,7 @@ func dlang(name []byte) (string, bool) {
 		text, ok := dlang(rest)
 		return "thunk to " + text, ok
 	}
-	if len(name) < 3 || !isDigit(name[2]) && name[2] != '_' && name[2] != 'Q' {
+	if len(name) < 3 || !lex.IsDigit(name[2]) && name[2] != '_' && name[2] != 'Q' {
 		return "", false
 	}
 	p := dparser{in: name, pos: 2}
@@ -46,7 +50,7 @@ func dThunk(name []byte) (function []byte, ok bool) {
 	if gdc {
 		rest, ok = bytes.CutPrefix(rest, []byte("D"))
 	}
-	if !ok || len(rest) == 0 || !isDigit(rest[0]) {
+	if !ok || len(rest) == 0 || !lex.IsDigit(rest[0]) {
 		return nil, false
 	}
 	return append([]byte("_D"), rest...), true
@@ -105,11 +109,11 @@ func (p *dparser) put(s string) { p.out = append(p.out, s...) }
 
 // number reads a decimal number.
 func (p *dparser) number() (n int) {
-	if !isDigit(p.peek(0)) {
+	if !lex.IsDigit(p.peek(0)) {
 		p.fail()
 		return 0
 	}
-	for isDigit(p.peek(0)) {
+	for lex.IsDigit(p.peek(0)) {
 		n = n*10 + int(p.peek(0)-'0')
 		if n > 1<<24 { // far above maxInput
 			p.fail()
@@ -152,7 +156,7 @@ func (p *dparser) backref() int {
 		if n > len(p.in) {
 			break
 		}
-		if isLower(c) {
+		if lex.IsLower(c) {
 			p.pos++
 			n = n*26 + int(c-'a')
 			if n > 0 && n <= q {
@@ -160,7 +164,7 @@ func (p *dparser) backref() int {
 			}
 			break
 		}
-		if !isUpper(c) {
+		if !lex.IsUpper(c) {
 			break
 		}
 		n = n*26 + int(c-'A')
@@ -184,14 +188,14 @@ func (p *dparser) at(back int, f func()) {
 // isName reports whether a SymbolName is next.
 func (p *dparser) isName() bool {
 	switch c := p.peek(0); {
-	case isDigit(c):
+	case lex.IsDigit(c):
 		return true
 	case c == '_':
 		return p.peek(1) == '_' && (p.peek(2) == 'T' || p.peek(2) == 'U')
 	case c == 'Q':
 		look := *p
 		back := look.backref()
-		return !look.bad && isDigit(p.in[back])
+		return !look.bad && lex.IsDigit(p.in[back])
 	}
 	return false
 }
@@ -278,7 +282,7 @@ func (p *dparser) identifier() {
 
 func allDigits(s []byte) bool {
 	for _, b := range s {
-		if !isDigit(b) {
+		if !lex.IsDigit(b) {
 			return false
 		}
 	}

@@ -2,6 +2,8 @@ package demangle
 
 import (
 	"strconv"
+
+	"symkit/internal/demangle/lex"
 )
 
 // template reads __T LName TemplateArgs Z. size is the length in bytes that the name
@@ -70,7 +72,7 @@ func (p *dparser) templateSymbol() {
 
 	// All digits could be the length, or only some of them.
 	start, digits := p.pos, 0
-	for isDigit(p.peek(digits)) {
+	for lex.IsDigit(p.peek(digits)) {
 		digits++
 	}
 	// Try the longest length first. It is right if the symbol has exactly that length.
@@ -97,7 +99,7 @@ func (p *dparser) templateSymbol() {
 
 // nested reads a mangled name after its _D.
 func (p *dparser) nested() {
-	if !isDigit(p.peek(0)) && p.peek(0) != '_' && p.peek(0) != 'Q' {
+	if !lex.IsDigit(p.peek(0)) && p.peek(0) != '_' && p.peek(0) != 'Q' {
 		p.fail()
 		return
 	}
@@ -140,7 +142,7 @@ func (p *dparser) value(name string, c byte) {
 	case next == 'i':
 		p.pos++
 		p.integer(c)
-	case isDigit(next):
+	case lex.IsDigit(next):
 		p.integer(c)
 	case next == 'e':
 		p.pos++
@@ -205,12 +207,12 @@ func (p *dparser) list(open, end string) {
 }
 
 // dSuffixes maps the letters of types to the suffixes of their integers.
-var dSuffixes = codeTable{{"h", "u"}, {"t", "u"}, {"k", "u"}, {"l", "L"}, {"m", "uL"}}
+var dSuffixes = lex.CodeTable{{"h", "u"}, {"t", "u"}, {"k", "u"}, {"l", "L"}, {"m", "uL"}}
 
 // integer reads a number and writes it as a literal of type c.
 func (p *dparser) integer(c byte) {
 	start := p.pos
-	for isDigit(p.peek(0)) {
+	for lex.IsDigit(p.peek(0)) {
 		p.pos++
 	}
 	digits := string(p.in[start:p.pos])
@@ -234,7 +236,7 @@ func (p *dparser) integer(c byte) {
 			p.put("true")
 		}
 	default:
-		suffix, _ := dSuffixes.text([]byte{c})
+		suffix, _ := dSuffixes.Text([]byte{c})
 		p.put(digits + suffix)
 	}
 }
@@ -299,7 +301,7 @@ func (p *dparser) real() {
 	p.out = append(p.out, p.in[start:p.pos]...)
 }
 
-func isHexUpper(b byte) bool { return isDigit(b) || 'A' <= b && b <= 'F' }
+func isHexUpper(b byte) bool { return lex.IsDigit(b) || 'A' <= b && b <= 'F' }
 
 // stringValue reads a string of char, wchar or dchar: the number of bytes, and two
 // hexadecimal digits for each byte.
@@ -314,12 +316,12 @@ func (p *dparser) stringValue() {
 	p.put(`"`)
 	for range n {
 		hi, lo := p.peek(0), p.peek(1)
-		if !isHex(hi) || !isHex(lo) {
+		if !lex.IsHex(hi) || !lex.IsHex(lo) {
 			p.fail()
 			return
 		}
 		p.pos += 2
-		p.stringByte(unhex(hi)<<4 | unhex(lo))
+		p.stringByte(lex.Unhex(hi)<<4 | lex.Unhex(lo))
 	}
 	p.put(`"`)
 	if kind != 'a' {
@@ -327,11 +329,11 @@ func (p *dparser) stringValue() {
 	}
 }
 
-var dEscapes = codeTable{{"\t", `\t`}, {"\n", `\n`}, {"\r", `\r`}, {"\f", `\f`}, {"\v", `\v`}}
+var dEscapes = lex.CodeTable{{"\t", `\t`}, {"\n", `\n`}, {"\r", `\r`}, {"\f", `\f`}, {"\v", `\v`}}
 
 func (p *dparser) stringByte(c byte) {
 	const hex = "0123456789abcdef"
-	switch s, ok := dEscapes.text([]byte{c}); {
+	switch s, ok := dEscapes.Text([]byte{c}); {
 	case ok:
 		p.put(s)
 	case c >= 0x20 && c < 0x7f:

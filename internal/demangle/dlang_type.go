@@ -1,5 +1,7 @@
 package demangle
 
+import "symkit/internal/demangle/lex"
+
 // dBasic maps letters to the basic types.
 var dBasic = [256]string{
 	'a': "char", 'b': "bool", 'c': "creal", 'd': "double", 'e': "real", 'f': "float", 'g': "byte", 'h': "ubyte",
@@ -92,7 +94,7 @@ func (p *dparser) wrapped(n int, with string) {
 func (p *dparser) staticArray() {
 	p.pos++
 	start := p.pos
-	for isDigit(p.peek(0)) {
+	for lex.IsDigit(p.peek(0)) {
 		p.pos++
 	}
 
@@ -190,7 +192,7 @@ func (p *dparser) isCallConvention() bool {
 }
 
 // callConventions has the text of each linkage other than D's.
-var callConventions = codeTable{
+var callConventions = lex.CodeTable{
 	{"F", ""}, {"U", "extern(C) "}, {"W", "extern(Windows) "}, {"V", "extern(Pascal) "}, {"R", "extern(C++) "}, {"Y", "extern(Objective-C) "},
 }
 
@@ -218,7 +220,7 @@ func (p *dparser) signature(linkage, attributes *string) {
 		return
 	}
 	if linkage != nil {
-		*linkage, _ = callConventions.text([]byte{p.peek(0)})
+		*linkage, _ = callConventions.Text([]byte{p.peek(0)})
 	}
 	p.pos++
 	s := p.attributes()
@@ -230,7 +232,7 @@ func (p *dparser) signature(linkage, attributes *string) {
 	p.put(")")
 }
 
-var dAttributes = codeTable{
+var dAttributes = lex.CodeTable{
 	{"a", "pure "}, {"b", "nothrow "}, {"c", "ref "}, {"d", "@property "}, {"e", "@trusted "}, {"f", "@safe "},
 	{"i", "@nogc "}, {"j", "return "}, {"l", "scope "}, {"m", "@live "},
 }
@@ -238,7 +240,7 @@ var dAttributes = codeTable{
 // attributes reads those of a function. Ng, Nh, Nk and Nn begin a parameter.
 func (p *dparser) attributes() (s string) {
 	for p.peek(0) == 'N' {
-		text, ok := dAttributes.text([]byte{p.peek(1)})
+		text, ok := dAttributes.Text([]byte{p.peek(1)})
 		if !ok {
 			break
 		}

@@ -1,6 +1,10 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+
+	"symkit/internal/demangle/lex"
+)
 
 // fortranModule reads gfortran's name of a procedure of a module, "__module_MOD_procedure",
 // or of a submodule, "__module.submodule_MOD_procedure". gfortran writes Fortran's names in
@@ -8,7 +12,7 @@ import "bytes"
 // "__copy_module_Type", begin with underscores and may have upper-case letters.
 func fortranModule(name []byte) (string, bool) {
 	module, procedure, ok := bytes.Cut(name[2:], []byte("_MOD_"))
-	if !ok || !isFortran(module) || !isFortran(procedure) && !(bytes.HasPrefix(procedure, []byte("__")) && isWord(procedure)) {
+	if !ok || !isFortran(module) || !isFortran(procedure) && !(bytes.HasPrefix(procedure, []byte("__")) && lex.IsWord(procedure)) {
 		return "", false
 	}
 	return string(module) + "::" + string(procedure), true
@@ -17,11 +21,11 @@ func fortranModule(name []byte) (string, bool) {
 // isFortran reports whether s is a Fortran identifier, or several with dots between
 // them (a submodule's).
 func isFortran(s []byte) bool {
-	if len(s) == 0 || !isLower(s[0]) {
+	if len(s) == 0 || !lex.IsLower(s[0]) {
 		return false
 	}
 	for _, b := range s {
-		if !isLower(b) && !isDigit(b) && b != '_' && b != '.' {
+		if !lex.IsLower(b) && !lex.IsDigit(b) && b != '_' && b != '.' {
 			return false
 		}
 	}
@@ -42,7 +46,7 @@ func flang(name []byte) (string, bool) {
 
 		// Upper case begins the next scope.
 		n := 1
-		for n < len(s) && !isUpper(s[n]) {
+		for n < len(s) && !lex.IsUpper(s[n]) {
 			n++
 		}
 		if !isFortran(s[1:n]) {

@@ -1,9 +1,10 @@
 package demangle
 
 import (
-	"regexp"
 	"testing"
 	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
 )
 
 // FuzzDemangle: what comes out is bounded, valid UTF-8 if the name was, the name
@@ -30,45 +31,10 @@ func FuzzDemangle(f *testing.F) {
 		if !ok && text != string(name) {
 			t.Fatalf("%q: changed to %q, which it denies", name, text)
 		}
-		if base := Base(name); len(base) > len(name) || len(name) > 0 && len(base) == 0 || string(Base(base)) != string(base) {
+		if base := lex.Base(name); len(base) > len(name) || len(name) > 0 && len(base) == 0 || string(lex.Base(base)) != string(base) {
 			t.Fatalf("%q: base %q", name, base)
 		}
 		if again, ok2 := ForLanguage(lang, name); again != text || ok2 != ok {
-			t.Fatalf("%q: once %q, once %q", name, text, again)
-		}
-	})
-}
-
-// FuzzSwift: a name of Swift is read completely or not at all, within bounds, and what is written does not
-// have a name that is still mangled.
-func FuzzSwift(f *testing.F) {
-	for _, test := range swiftNames(f) {
-		f.Add([]byte(test.in))
-	}
-	for _, test := range swiftForms {
-		f.Add([]byte(test.in))
-	}
-	for _, name := range swiftLeft {
-		f.Add([]byte(name))
-	}
-
-	mangled := regexp.MustCompile(`\$[sSe][0-9S]`)
-	f.Fuzz(func(t *testing.T, name []byte) {
-		var d Demangler
-		text, ok := d.swift(name, true)
-		if len(text) > MaxLength || ok == (text == "") {
-			t.Fatalf("%q: %d bytes, %v", name, len(text), ok)
-		}
-		if r := &d.swiftReader; len(r.nodes) > swiftMaxNodes+2 || len(r.kids) > 4*swiftMaxKids || len(r.stack) > swiftMaxStack+1 {
-			t.Fatalf("%q: %d nodes, %d children, %d on the stack", name, len(r.nodes), len(r.kids), len(r.stack))
-		}
-		if m := mangled.FindString(text); m != "" {
-			t.Fatalf("%q: %q has %s", name, text, m)
-		}
-		if utf8.Valid(name) && !utf8.ValidString(text) {
-			t.Fatalf("%q: %q is not UTF-8", name, text)
-		}
-		if again, ok2 := d.swift(name, true); again != text || ok2 != ok {
 			t.Fatalf("%q: once %q, once %q", name, text, again)
 		}
 	})

@@ -1,6 +1,10 @@
 package demangle
 
-import "bytes"
+import (
+	"bytes"
+
+	"symkit/internal/demangle/lex"
+)
 
 // ocaml reads "camlModule__function_123", with "__" between modules too, and
 // since OCaml 5.1 "camlModule.function_123". The number, which distinguishes functions
@@ -8,7 +12,7 @@ import "bytes"
 // ("$5bfile.ml:1$5d").
 func ocaml(name []byte) (string, bool) {
 	s := name[len("caml"):]
-	if len(s) == 0 || !isUpper(s[0]) || bytes.Index(s, []byte("__")) <= 0 && bytes.IndexByte(s, '.') <= 0 {
+	if len(s) == 0 || !lex.IsUpper(s[0]) || bytes.Index(s, []byte("__")) <= 0 && bytes.IndexByte(s, '.') <= 0 {
 		return "", false
 	}
 	out := make([]byte, 0, len(s))
@@ -16,10 +20,10 @@ func ocaml(name []byte) (string, bool) {
 		// An escaped character, a separator of modules, or a plain character.
 		switch {
 		case s[i] == '$':
-			if i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+			if i+2 >= len(s) || !lex.IsHex(s[i+1]) || !lex.IsHex(s[i+2]) {
 				return "", false
 			}
-			c := unhex(s[i+1])<<4 | unhex(s[i+2])
+			c := lex.Unhex(s[i+1])<<4 | lex.Unhex(s[i+2])
 			if c < 0x20 || c >= 0x7f {
 				return "", false
 			}
@@ -33,14 +37,4 @@ func ocaml(name []byte) (string, bool) {
 		}
 	}
 	return string(out), true
-}
-
-func isHex(b byte) bool { return isDigit(b) || 'a' <= b && b <= 'f' }
-
-// unhex returns the value of a lower-case hexadecimal digit.
-func unhex(b byte) byte {
-	if isDigit(b) {
-		return b - '0'
-	}
-	return b - 'a' + 10
 }

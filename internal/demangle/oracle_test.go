@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"symkit/internal/demangle/lex"
 )
 
 // symbols returns the names of functions in files that nm reads and keep wants.
@@ -61,7 +63,7 @@ func compare(t *testing.T, lang uint16, style string, names []string, may int) {
 		t.Fatalf("only %d names", len(names))
 	}
 	for i, name := range names {
-		names[i] = string(Base([]byte(name)))
+		names[i] = string(lex.Base([]byte(name)))
 	}
 	names = slices.Compact(names)
 	wants := filt(t, style, names)

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
 )
 
 // rustEscapes maps the escapes of Rust's legacy mangling, for characters that C++'s
 // identifiers cannot have, to the characters.
-var rustEscapes = codeTable{
+var rustEscapes = lex.CodeTable{
 	{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"}, {"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","},
 }
 
@@ -71,10 +73,10 @@ func isRustHash(s []byte) bool {
 	// Count the different digits.
 	seen := 0
 	for _, b := range s[1:] {
-		if !isHex(b) {
+		if !lex.IsHex(b) {
 			return false
 		}
-		seen |= 1 << unhex(b)
+		seen |= 1 << lex.Unhex(b)
 	}
 
 	n := 0
@@ -118,7 +120,7 @@ func appendRust(out, s []byte) ([]byte, bool) {
 }
 
 func appendRustEscape(out, escape []byte) ([]byte, bool) {
-	if text, ok := rustEscapes.text(escape); ok {
+	if text, ok := rustEscapes.Text(escape); ok {
 		return append(out, text...), true
 	}
 	if len(escape) < 2 || escape[0] != 'u' {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
 )
 
 // constant reads the value of a generic argument or the length of an array. The tag of the
@@ -110,7 +112,7 @@ func (p *rparser) composed() {
 // hex reads hexadecimal digits up to an underscore, and skips the underscore.
 func (p *rparser) hex() string {
 	start := p.pos
-	for isHex(p.peek()) {
+	for lex.IsHex(p.peek()) {
 		p.pos++
 	}
 	digits := string(p.in[start:p.pos])
@@ -155,7 +157,7 @@ func (p *rparser) stringConstant() {
 	// Two digits for each byte of UTF-8.
 	text := make([]byte, 0, len(digits)/2)
 	for i := 0; i < len(digits); i += 2 {
-		text = append(text, unhex(digits[i])<<4|unhex(digits[i+1]))
+		text = append(text, lex.Unhex(digits[i])<<4|lex.Unhex(digits[i+1]))
 	}
 	if !utf8.Valid(text) {
 		p.fail()

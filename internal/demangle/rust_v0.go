@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"symkit/internal/demangle/lex"
 )
 
 // rustV0 demangles the names of rustc's second mangling (RFC 2603, the rustc book's
@@ -13,14 +15,14 @@ import (
 // whose names are both empty ("00"), for one closure.
 func rustV0(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_R"))
-	if !ok || len(s) == 0 || !isUpper(s[0]) {
+	if !ok || len(s) == 0 || !lex.IsUpper(s[0]) {
 		return "", false
 	}
 
 	if n := bytes.IndexAny(s, ".$"); n >= 0 {
 		s = s[:n] // suffix of the compiler
 	}
-	if !isWord(s) {
+	if !lex.IsWord(s) {
 		return "", false
 	}
 
@@ -108,11 +110,11 @@ func (p *rparser) base62() (n uint64) {
 		// Digits, lower case, then upper case.
 		var d uint64
 		switch c := p.next(); {
-		case isDigit(c):
+		case lex.IsDigit(c):
 			d = uint64(c - '0')
-		case isLower(c):
+		case lex.IsLower(c):
 			d = uint64(c-'a') + 10
-		case isUpper(c):
+		case lex.IsUpper(c):
 			d = uint64(c-'A') + 36
 		default:
 			p.fail()
@@ -144,14 +146,14 @@ func (p *rparser) identifier() (name string, disambiguator uint64) {
 func (p *rparser) plainIdentifier() string {
 	encoded := p.take('u')
 	c := p.next()
-	if !isDigit(c) {
+	if !lex.IsDigit(c) {
 		p.fail()
 		return ""
 	}
 
 	n := int(c - '0')
 	if n > 0 {
-		for isDigit(p.peek()) && n <= len(p.in) {
+		for lex.IsDigit(p.peek()) && n <= len(p.in) {
 			n = n*10 + int(p.next()-'0')
 		}
 	}
@@ -167,9 +169,9 @@ func (p *rparser) plainIdentifier() string {
 	if !encoded {
 		return string(name)
 	}
-	text, ok := punycode(name)
+	text, ok := lex.Punycode(name)
 	if !ok {
-		return "punycode{" + undecoded(name) + "}"
+		return "lex.Punycode{" + undecoded(name) + "}"
 	}
 	return text
 }
@@ -253,7 +255,7 @@ func (p *rparser) nested(value bool) {
 	p.path(value)
 	name, disambiguator := p.identifier()
 	switch {
-	case isUpper(space):
+	case lex.IsUpper(space):
 		kind := string(space)
 		switch space {
 		case 'C':
@@ -266,7 +268,7 @@ func (p *rparser) nested(value bool) {
 			p.put(":" + name)
 		}
 		p.put("#" + strconv.FormatUint(disambiguator, 10) + "}")
-	case !isLower(space):
+	case !lex.IsLower(space):
 		p.fail()
 	case name != "":
 		p.put("::" + name)

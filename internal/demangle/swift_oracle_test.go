@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/internal/demangle/swift"
 )
 
 // TestOracleSwift compares with Swift's own program all names of Swift in the files below
@@ -64,7 +66,7 @@ func swiftSymbols(t *testing.T, root string) (names []string) {
 	seen := map[string]bool{}
 	add := func(name string) {
 		name, _, _ = strings.Cut(name, "@")
-		if IsSwift([]byte(name)) && !seen[name] {
+		if swift.Is([]byte(name)) && !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}

@@ -1,11 +1,11 @@
-package demangle
+package swift
 
 // parameterShift is the place of the depth in the index of a swParameter: both numbers fit an
 // int of 32 bits.
 const parameterShift = 15
 
 // parameter returns a generic parameter: its depth among the generic contexts, and its number.
-func (r *swiftReader) parameter(depth, index int) swiftRef {
+func (r *Reader) parameter(depth, index int) ref {
 	const most = 1<<parameterShift - 1
 	if depth < 0 || index < 0 || depth > most || index > most {
 		return 0
@@ -14,7 +14,7 @@ func (r *swiftReader) parameter(depth, index int) swiftRef {
 }
 
 // parameterIndex reads which generic parameter it is.
-func (r *swiftReader) parameterIndex() swiftRef {
+func (r *Reader) parameterIndex() ref {
 	switch {
 	case r.take('d'):
 		depth, index := r.number(), r.number()
@@ -35,7 +35,7 @@ func (r *swiftReader) parameterIndex() swiftRef {
 }
 
 // associatedName pops the name of an associated type, and its protocol if that is known.
-func (r *swiftReader) associatedName() swiftRef {
+func (r *Reader) associatedName() ref {
 	protocol := r.popKind(swType)
 	if protocol != 0 && r.kind(r.child(protocol, 0)) != swProtocol {
 		return 0
@@ -48,7 +48,7 @@ func (r *swiftReader) associatedName() swiftRef {
 }
 
 // associated reads an associated type of a type, which is popped if base is 0.
-func (r *swiftReader) associated(popBase bool, base swiftRef) swiftRef {
+func (r *Reader) associated(popBase bool, base ref) ref {
 	name := r.associatedName()
 	if popBase {
 		return r.typ(r.with(swMember, r.popKind(swType), name))
@@ -57,8 +57,8 @@ func (r *swiftReader) associated(popBase bool, base swiftRef) swiftRef {
 }
 
 // associatedPath is associated for an associated type of an associated type.
-func (r *swiftReader) associatedPath(popBase bool, base swiftRef) swiftRef {
-	names := r.fullList(swTypeList, (*swiftReader).associatedName)
+func (r *Reader) associatedPath(popBase bool, base ref) ref {
+	names := r.fullList(swTypeList, (*Reader).associatedName)
 	t := r.typ(base)
 	if popBase {
 		t = r.popKind(swType)
@@ -73,7 +73,7 @@ func (r *swiftReader) associatedPath(popBase bool, base swiftRef) swiftRef {
 }
 
 // archetype reads an associated type, a result of an opaque type, or a pack.
-func (r *swiftReader) archetype() swiftRef {
+func (r *Reader) archetype() ref {
 	switch r.next() {
 	case 'a':
 		name := r.popKind(swIdentifier)
@@ -111,7 +111,7 @@ func (r *swiftReader) archetype() swiftRef {
 	case 'e':
 		return r.packElement()
 	case 'P':
-		return r.typ(r.list(swPack, (*swiftReader).popType))
+		return r.typ(r.list(swPack, (*Reader).popType))
 	case 'S':
 		return r.silPack()
 	}
@@ -119,7 +119,7 @@ func (r *swiftReader) archetype() swiftRef {
 }
 
 // opaque reads a result whose type is hidden, by the function that returns it.
-func (r *swiftReader) opaque() swiftRef {
+func (r *Reader) opaque() ref {
 	number := r.numberNode()
 	if _, ok := r.boundGenerics(); !ok {
 		return 0
@@ -127,19 +127,19 @@ func (r *swiftReader) opaque() swiftRef {
 	return r.substitutable(r.typ(r.with(swOpaque, r.pop(), number)))
 }
 
-func (r *swiftReader) packElement() swiftRef {
+func (r *Reader) packElement() ref {
 	pack := r.popInType()
 	return r.typ(r.texted(swTemplate, "/* level: %1 */ each %0", pack, r.numberNode()))
 }
 
-func (r *swiftReader) silPack() swiftRef {
+func (r *Reader) silPack() ref {
 	text := "@indirect "
 	if r.take('d') {
 		text = "@direct "
 	} else if !r.take('i') {
 		return 0
 	}
-	pack := r.list(swPack, (*swiftReader).popType)
+	pack := r.list(swPack, (*Reader).popType)
 	if pack != 0 {
 		r.nodes[pack].text = text
 	}

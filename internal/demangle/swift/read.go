@@ -1,33 +1,39 @@
-package demangle
+package swift
 
-// swiftReader reads a name from left to right.
-type swiftReader struct {
-	swiftArena
+import (
+	"slices"
+
+	"symkit/internal/demangle/lex"
+)
+
+// Reader reads a name from left to right.
+type Reader struct {
+	arena
 	in            string
 	pos           int
-	stack         []swiftRef
-	substitutions []swiftRef
+	stack         []ref
+	substitutions []ref
 	words         []string // of the identifiers before, for identifiers that repeat them
 	oldLabels     bool     // the labels of parameters are in the tuple of their types
 	scratch       []byte   // an identifier
 	out           []byte   // the printer's buffer
 }
 
-func (r *swiftReader) begin(in string, oldLabels bool) {
+func (r *Reader) begin(in string, oldLabels bool) {
 	r.reset()
 	r.in, r.pos, r.oldLabels = in, 0, oldLabels
 	r.stack, r.substitutions, r.words = r.stack[:0], r.substitutions[:0], r.words[:0]
 }
 
 // peek returns the next character, 0 at the end.
-func (r *swiftReader) peek() byte {
+func (r *Reader) peek() byte {
 	if r.pos < len(r.in) {
 		return r.in[r.pos]
 	}
 	return 0
 }
 
-func (r *swiftReader) next() byte {
+func (r *Reader) next() byte {
 	c := r.peek()
 	if c != 0 {
 		r.pos++
@@ -35,7 +41,7 @@ func (r *swiftReader) next() byte {
 	return c
 }
 
-func (r *swiftReader) take(c byte) bool {
+func (r *Reader) take(c byte) bool {
 	if c != 0 && r.peek() == c {
 		r.pos++
 		return true
@@ -43,7 +49,7 @@ func (r *swiftReader) take(c byte) bool {
 	return false
 }
 
-func (r *swiftReader) takeAll(s string) bool {
+func (r *Reader) takeAll(s string) bool {
 	if len(r.in)-r.pos >= len(s) && r.in[r.pos:r.pos+len(s)] == s {
 		r.pos += len(s)
 		return true
@@ -52,7 +58,7 @@ func (r *swiftReader) takeAll(s string) bool {
 }
 
 // oneOf takes the next character if it is in set, else it returns 0.
-func (r *swiftReader) oneOf(set string) byte {
+func (r *Reader) oneOf(set string) byte {
 	for i := range len(set) {
 		if r.take(set[i]) {
 			return set[i]
@@ -61,13 +67,13 @@ func (r *swiftReader) oneOf(set string) byte {
 	return 0
 }
 
-func (r *swiftReader) push(n swiftRef) bool {
+func (r *Reader) push(n ref) bool {
 	r.stack = append(r.stack, n)
-	return len(r.stack) <= swiftMaxStack
+	return len(r.stack) <= maxStack
 }
 
 // top returns the kind of the top of the stack.
-func (r *swiftReader) top() swiftKind {
+func (r *Reader) top() kind {
 	if len(r.stack) == 0 {
 		return swNone
 	}
@@ -75,7 +81,7 @@ func (r *swiftReader) top() swiftKind {
 }
 
 // pop takes the top of the stack, 0 if the stack is empty.
-func (r *swiftReader) pop() swiftRef {
+func (r *Reader) pop() ref {
 	if len(r.stack) == 0 {
 		return 0
 	}
@@ -85,7 +91,7 @@ func (r *swiftReader) pop() swiftRef {
 }
 
 // popKind pops a node of one kind, or nothing.
-func (r *swiftReader) popKind(k swiftKind) swiftRef {
+func (r *Reader) popKind(k kind) ref {
 	if r.top() != k {
 		return 0
 	}
@@ -93,7 +99,7 @@ func (r *swiftReader) popKind(k swiftKind) swiftRef {
 }
 
 // popIn pops a node whose kind is in a set, or nothing.
-func (r *swiftReader) popIn(set uint8) swiftRef {
+func (r *Reader) popIn(set uint8) ref {
 	if !r.top().in(set) {
 		return 0
 	}
@@ -101,7 +107,7 @@ func (r *swiftReader) popIn(set uint8) swiftRef {
 }
 
 // popEntity pops a type or a context.
-func (r *swiftReader) popEntity() swiftRef {
+func (r *Reader) popEntity() ref {
 	if r.top() == swType {
 		return r.pop()
 	}
@@ -109,9 +115,9 @@ func (r *swiftReader) popEntity() swiftRef {
 }
 
 // popInType pops a type, and returns what it is.
-func (r *swiftReader) popInType() swiftRef { return r.child(r.popKind(swType), 0) }
+func (r *Reader) popInType() ref { return r.child(r.popKind(swType), 0) }
 
-func (r *swiftReader) popModule() swiftRef {
+func (r *Reader) popModule() ref {
 	if r.top() == swIdentifier {
 		n := r.pop()
 		return r.node(swModule, r.nodes[n].text, 0)
@@ -119,7 +125,7 @@ func (r *swiftReader) popModule() swiftRef {
 	return r.popKind(swModule)
 }
 
-func (r *swiftReader) popContext() swiftRef {
+func (r *Reader) popContext() ref {
 	if m := r.popModule(); m != 0 {
 		return m
 	}
@@ -134,7 +140,7 @@ func (r *swiftReader) popContext() swiftRef {
 }
 
 // substitutable registers a node for substitutions.
-func (r *swiftReader) substitutable(n swiftRef) swiftRef {
+func (r *Reader) substitutable(n ref) ref {
 	if n != 0 {
 		r.substitutions = append(r.substitutions, n)
 	}
@@ -142,12 +148,12 @@ func (r *swiftReader) substitutable(n swiftRef) swiftRef {
 }
 
 // natural reads a decimal number, -1 if there is none or if it is too large.
-func (r *swiftReader) natural() int {
-	if !isDigit(r.peek()) {
+func (r *Reader) natural() int {
+	if !lex.IsDigit(r.peek()) {
 		return -1
 	}
 	n := 0
-	for isDigit(r.peek()) {
+	for lex.IsDigit(r.peek()) {
 		n = n*10 + int(r.next()-'0')
 		if n > 1<<30 {
 			return -1
@@ -157,7 +163,7 @@ func (r *swiftReader) natural() int {
 }
 
 // number reads INDEX: "_" is 0, "0_" is 1. It returns -1 if there is none.
-func (r *swiftReader) number() int {
+func (r *Reader) number() int {
 	if r.take('_') {
 		return 0
 	}
@@ -169,10 +175,42 @@ func (r *swiftReader) number() int {
 }
 
 // numberNode is number as a node.
-func (r *swiftReader) numberNode() swiftRef {
+func (r *Reader) numberNode() ref {
 	n := r.number()
 	if n < 0 {
 		return 0
 	}
 	return r.node(swInteger, "", n)
+}
+
+// fullList is list for one that has elements.
+func (r *Reader) fullList(k kind, pop func(*Reader) ref) ref {
+	list := r.node(k, "", 0)
+	for first := false; !first; {
+		first = r.popKind(swFirst) != 0
+		list = r.add(list, pop(r))
+		if list == 0 {
+			return 0
+		}
+	}
+	return r.reverse(list, 0)
+}
+
+// list pops the elements of a list, of which the first was pushed after a marker; an empty
+// list is a marker of its own.
+func (r *Reader) list(k kind, pop func(*Reader) ref) ref {
+	if r.popKind(swEmptyList) != 0 {
+		return r.node(k, "", 0)
+	}
+	return r.fullList(k, pop)
+}
+
+func (r *Reader) popType() ref { return r.popKind(swType) }
+
+func (r *Reader) popTypeList() ref { return r.list(swTypeList, (*Reader).popType) }
+
+// reverse reverses the children of a node from one on.
+func (r *Reader) reverse(n ref, from int) ref {
+	slices.Reverse(r.children(n)[from:])
+	return n
 }

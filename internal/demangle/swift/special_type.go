@@ -1,16 +1,12 @@
-package demangle
+package swift
 
-// swiftFunctionTypes are the types of functions after X.
-var swiftFunctionTypes = [128]string{
-	'E': " ", 'U': " ", 'A': "@autoclosure ", 'K': "@autoclosure ", 'f': "@convention(thin) ",
-	'L': "@escaping @convention(block) ", 'B': "@convention(block) ", 'C': "@convention(c) ",
-}
+import "symkit/internal/demangle/lex"
 
 // specialType reads a type after X.
-func (r *swiftReader) specialType() swiftRef {
+func (r *Reader) specialType() ref {
 	c := r.next()
-	if c < 128 && swiftFunctionTypes[c] != "" {
-		return r.functionType(swiftFunctionTypes[c])
+	if c < 128 && functionTypes[c] != "" {
+		return r.functionType(functionTypes[c])
 	}
 	switch c {
 	case 'z':
@@ -33,7 +29,7 @@ func (r *swiftReader) specialType() swiftRef {
 	case 'p':
 		return r.typ(r.with(swExistentialMetatype, r.popKind(swType)))
 	case 'P':
-		requirements := r.fullList(swRequirements, (*swiftReader).popRequirement)
+		requirements := r.fullList(swRequirements, (*Reader).popRequirement)
 		return r.typ(r.with(swConstrained, r.popKind(swType), requirements))
 	case 'c':
 		super := r.popKind(swType)
@@ -56,7 +52,7 @@ func (r *swiftReader) specialType() swiftRef {
 }
 
 // clangFunctionType reads a function type that has C's type as well.
-func (r *swiftReader) clangFunctionType() swiftRef {
+func (r *Reader) clangFunctionType() ref {
 	convention := "c"
 	if r.take('B') {
 		convention = "block"
@@ -71,7 +67,7 @@ func (r *swiftReader) clangFunctionType() swiftRef {
 }
 
 // clangType reads a type in the mangling of C++.
-func (r *swiftReader) clangType() (string, bool) {
+func (r *Reader) clangType() (string, bool) {
 	n := r.natural()
 	if n <= 0 || n > len(r.in)-r.pos || !isSwiftText(r.in[r.pos:r.pos+n]) {
 		return "", false
@@ -81,8 +77,8 @@ func (r *swiftReader) clangType() (string, bool) {
 }
 
 // metatype reads a metatype with its representation.
-func (r *swiftReader) metatype(c byte) swiftRef {
-	text, ok := codeTable{{"t", "@thin "}, {"T", "@thick "}, {"o", "@objc_metatype "}}.text([]byte{r.next()})
+func (r *Reader) metatype(c byte) ref {
+	text, ok := lex.CodeTable{{"t", "@thin "}, {"T", "@thick "}, {"o", "@objc_metatype "}}.Text([]byte{r.next()})
 	if !ok {
 		return 0
 	}
@@ -94,8 +90,8 @@ func (r *swiftReader) metatype(c byte) swiftRef {
 }
 
 // box reads the box of captured variables; inout marks those that can change.
-func (r *swiftReader) box(generic bool) swiftRef {
-	var signature, args swiftRef
+func (r *Reader) box(generic bool) ref {
+	var signature, args ref
 	if generic {
 		signature, args = r.popKind(swSignature), r.popTypeList()
 		if signature == 0 || args == 0 {
@@ -114,7 +110,7 @@ func (r *swiftReader) box(generic bool) swiftRef {
 }
 
 // sugar reads a type as it was written.
-func (r *swiftReader) sugar() swiftRef {
+func (r *Reader) sugar() ref {
 	c, last := r.next(), r.popKind(swType)
 	switch c {
 	case 'q':
@@ -132,7 +128,7 @@ func (r *swiftReader) sugar() swiftRef {
 }
 
 // integer reads an integer that is an argument of a generic type.
-func (r *swiftReader) integer() swiftRef {
+func (r *Reader) integer() ref {
 	negative := r.take('n')
 	n := r.number()
 	if n < 0 {

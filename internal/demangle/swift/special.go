@@ -1,9 +1,13 @@
-package demangle
+package swift
 
-import "slices"
+import (
+	"slices"
+
+	"symkit/internal/demangle/lex"
+)
 
 // specialization reads a specialization of a function. Its arguments are not shown.
-func (r *swiftReader) specialization(c byte) swiftRef {
+func (r *Reader) specialization(c byte) ref {
 	switch c {
 	case 'g', 'G', 'B', 's', 'i':
 		return r.genericSpecialization()
@@ -27,13 +31,13 @@ func (r *swiftReader) specialization(c byte) swiftRef {
 }
 
 // specializationPass reads which pass made the specialization.
-func (r *swiftReader) specializationPass() bool {
+func (r *Reader) specializationPass() bool {
 	r.take('q')
 	r.take('a')
-	return isDigit(r.next())
+	return lex.IsDigit(r.next())
 }
 
-func (r *swiftReader) genericSpecialization() swiftRef {
+func (r *Reader) genericSpecialization() ref {
 	if !r.specializationPass() || r.popTypeList() == 0 {
 		return 0
 	}
@@ -42,13 +46,13 @@ func (r *swiftReader) genericSpecialization() swiftRef {
 
 // What a parameter of a specialized function has on the stack.
 const (
-	swiftPopsNothing = iota
-	swiftPopsName
-	swiftPopsTypes // and a name
+	popsNothing = iota
+	popsName
+	popsTypes // and a name
 )
 
 // functionSpecialization reads a specialization for some arguments of a function.
-func (r *swiftReader) functionSpecialization() swiftRef {
+func (r *Reader) functionSpecialization() ref {
 	if !r.specializationPass() {
 		return 0
 	}
@@ -68,11 +72,11 @@ func (r *swiftReader) functionSpecialization() swiftRef {
 
 	// The last parameter is the top of the stack.
 	for _, pops := range slices.Backward(parameters) {
-		if pops == swiftPopsNothing {
+		if pops == popsNothing {
 			continue
 		}
 		for r.popKind(swType) != 0 {
-			if pops != swiftPopsTypes {
+			if pops != popsTypes {
 				return 0
 			}
 		}
@@ -84,12 +88,12 @@ func (r *swiftReader) functionSpecialization() swiftRef {
 }
 
 // specializedParameter reads what was done to a parameter.
-func (r *swiftReader) specializedParameter() (pops int, ok bool) {
+func (r *Reader) specializedParameter() (pops int, ok bool) {
 	options := ""
 	switch r.next() {
 	case 'n', 'i', 's', 'r', 'x':
 	case 'c':
-		return swiftPopsTypes, true
+		return popsTypes, true
 	case 'p':
 		return r.constantParameter()
 	case 'e':
@@ -104,24 +108,24 @@ func (r *swiftReader) specializedParameter() (pops int, ok bool) {
 	for i := range len(options) {
 		r.take(options[i])
 	}
-	return swiftPopsNothing, true
+	return popsNothing, true
 }
 
 // constantParameter reads a parameter that is constant.
-func (r *swiftReader) constantParameter() (pops int, ok bool) {
+func (r *Reader) constantParameter() (pops int, ok bool) {
 	switch r.next() {
 	case 'f', 'g':
-		return swiftPopsName, true
+		return popsName, true
 	case 'i', 'd':
 		from := r.pos
-		for isDigit(r.peek()) {
+		for lex.IsDigit(r.peek()) {
 			r.pos++
 		}
-		return swiftPopsNothing, r.pos > from
+		return popsNothing, r.pos > from
 	case 's':
-		return swiftPopsName, r.oneOf("bwc") != 0
+		return popsName, r.oneOf("bwc") != 0
 	case 'k':
-		return swiftPopsTypes, true
+		return popsTypes, true
 	}
 	return 0, false
 }

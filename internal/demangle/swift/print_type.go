@@ -1,7 +1,7 @@
-package demangle
+package swift
 
 // typeNode writes a type, a part of one, or a function of the intermediate language.
-func (p *swiftPrinter) typeNode(n swiftRef, depth int) {
+func (p *printer) typeNode(n ref, depth int) {
 	node := p.nodes[n]
 	switch node.kind {
 	case swBoundClass, swBoundStruct, swBoundEnum, swBoundProtocol, swBoundNominal, swBoundAlias:
@@ -94,7 +94,7 @@ func (p *swiftPrinter) typeNode(n swiftRef, depth int) {
 }
 
 // wrapped writes a list in brackets, nothing if it is empty.
-func (p *swiftPrinter) wrapped(n swiftRef, depth int, before, after string) {
+func (p *printer) wrapped(n ref, depth int, before, after string) {
 	if len(p.children(n)) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *swiftPrinter) wrapped(n swiftRef, depth int, before, after string) {
 	p.write(after)
 }
 
-func (p *swiftPrinter) tupleElement(n swiftRef, depth int) {
+func (p *printer) tupleElement(n ref, depth int) {
 	if label := p.childOf(n, swTupleLabel); label != 0 {
 		p.write(p.nodes[label].text)
 		p.write(": ")
@@ -115,7 +115,7 @@ func (p *swiftPrinter) tupleElement(n swiftRef, depth int) {
 }
 
 // metatype writes the type of a type.
-func (p *swiftPrinter) metatype(n swiftRef, depth int) {
+func (p *printer) metatype(n ref, depth int) {
 	p.write(p.nodes[n].text)
 	t := p.child(n, 0)
 	if p.kind(n) == swExistentialMetatype {
@@ -134,7 +134,7 @@ func (p *swiftPrinter) metatype(n swiftRef, depth int) {
 }
 
 // bound writes a type with its arguments: Optional, Array and Dictionary as they are written in programs.
-func (p *swiftPrinter) bound(n swiftRef, depth int) {
+func (p *printer) bound(n ref, depth int) {
 	generic, args := p.child(n, 0), p.child(n, 1)
 	switch k := p.kind(n); {
 	case k == swBoundProtocol:
@@ -166,7 +166,7 @@ func (p *swiftPrinter) bound(n swiftRef, depth int) {
 }
 
 // isStandard reports whether a type is one of the standard library.
-func (p *swiftPrinter) isStandard(t swiftRef, name string) bool {
+func (p *printer) isStandard(t ref, name string) bool {
 	t = p.inType(t)
 	module, id := p.nodes[p.child(t, 0)], p.nodes[p.child(t, 1)]
 	return module.kind == swModule && module.text == "Swift" && id.kind == swIdentifier && id.text == name

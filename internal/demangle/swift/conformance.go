@@ -1,7 +1,7 @@
-package demangle
+package swift
 
 // popProtocol pops a protocol, which can be written as a type or as context and name.
-func (r *swiftReader) popProtocol() swiftRef {
+func (r *Reader) popProtocol() ref {
 	if r.top() == swType {
 		n := r.pop()
 		if r.kind(r.child(n, 0)) != swProtocol {
@@ -14,17 +14,17 @@ func (r *swiftReader) popProtocol() swiftRef {
 }
 
 // protocolList pops protocols that a type must all conform to.
-func (r *swiftReader) protocolList() swiftRef {
-	return r.with(swProtocols, r.list(swTypeList, (*swiftReader).popProtocol))
+func (r *Reader) protocolList() ref {
+	return r.with(swProtocols, r.list(swTypeList, (*Reader).popProtocol))
 }
 
 // popConformance pops the conformance of a type to a protocol. Only the type is shown.
-func (r *swiftReader) popConformance() swiftRef {
+func (r *Reader) popConformance() ref {
 	signature := r.popKind(swSignature)
 	module := r.popModule()
 	protocol := r.popProtocol()
 	t := r.popKind(swType)
-	property := swiftRef(0)
+	property := ref(0)
 	if t == 0 {
 		property = r.popKind(swIdentifier)
 		t = r.popKind(swType)
@@ -40,7 +40,7 @@ func (r *swiftReader) popConformance() swiftRef {
 
 // conformanceOperator reads an operator after H: a conformance among the arguments of a generic type,
 // or a record for the runtime.
-func (r *swiftReader) conformanceOperator() swiftRef {
+func (r *Reader) conformanceOperator() ref {
 	switch r.next() {
 	case 'A':
 		index := r.conformanceIndex()
@@ -65,7 +65,7 @@ func (r *swiftReader) conformanceOperator() swiftRef {
 	case 'p':
 		return r.texted(swConformanceInProtocol, "protocol conformance ref (protocol's module) %0", r.popProtocol())
 	case 'X':
-		return r.texted(swPackConformance, "pack protocol conformance %0", r.list(swConformances, (*swiftReader).popAnyConformance))
+		return r.texted(swPackConformance, "pack protocol conformance %0", r.list(swConformances, (*Reader).popAnyConformance))
 	case 'c':
 		return r.texted(swTemplate, "protocol conformance descriptor runtime record for %0", r.popConformance())
 	case 'n':
@@ -82,7 +82,7 @@ func (r *swiftReader) conformanceOperator() swiftRef {
 
 // conformanceIndex reads the number of a requirement among those of a signature, which may be
 // unknown.
-func (r *swiftReader) conformanceIndex() swiftRef {
+func (r *Reader) conformanceIndex() ref {
 	n := r.number()
 	switch {
 	case n <= 0:
@@ -93,13 +93,13 @@ func (r *swiftReader) conformanceIndex() swiftRef {
 	return r.texted(swTemplate, "#%0 ", r.node(swInteger, "", n-2))
 }
 
-func (r *swiftReader) dependent(kind string, from, to, index swiftRef) swiftRef {
+func (r *Reader) dependent(kind string, from, to, index ref) ref {
 	return r.texted(swDependentConformance, "dependent "+kind+" protocol conformance %2%0 to %1", from, to, index)
 }
 
-func (r *swiftReader) popDependentConformance() swiftRef { return r.popKind(swDependentConformance) }
+func (r *Reader) popDependentConformance() ref { return r.popKind(swDependentConformance) }
 
-func (r *swiftReader) popAnyConformance() swiftRef {
+func (r *Reader) popAnyConformance() ref {
 	switch r.top() {
 	case swConcrete, swPackConformance, swDependentConformance, swOpaqueConformance:
 		return r.pop()
@@ -108,9 +108,9 @@ func (r *swiftReader) popAnyConformance() swiftRef {
 }
 
 // concrete reads a conformance of a known type.
-func (r *swiftReader) concrete() swiftRef {
-	conditions := r.list(swConformances, (*swiftReader).popAnyConformance)
-	var ref swiftRef
+func (r *Reader) concrete() ref {
+	conditions := r.list(swConformances, (*Reader).popAnyConformance)
+	var ref ref
 	switch r.top() {
 	case swConformanceInType, swConformanceInProtocol:
 		ref = r.pop()

@@ -1,20 +1,20 @@
-package demangle
+package swift
 
-// swiftConventions are the conventions of parameters in the compiler's intermediate language.
-var swiftConventions = [128]string{
+// conventions are the conventions of parameters in the compiler's intermediate language.
+var conventions = [128]string{
 	'i': "@in", 'c': "@in_constant", 'l': "@inout", 'b': "@inout_aliasable", 'n': "@in_guaranteed", 'X': "@in_cxx",
 	'x': "@owned", 'g': "@guaranteed", 'e': "@deallocating", 'y': "@unowned", 'v': "@pack_owned", 'p': "@pack_guaranteed",
 	'm': "@pack_inout",
 }
 
-// swiftResults are the conventions of results.
-var swiftResults = [128]string{
+// results are the conventions of results.
+var results = [128]string{
 	'r': "@out", 'o': "@owned", 'd': "@unowned", 'u': "@unowned_inner_pointer", 'a': "@autoreleased", 'k': "@pack_out",
 }
 
 // implFunction reads the type of a function of the intermediate language: attributes, parameters,
 // results. Their types were pushed before it.
-func (r *swiftReader) implFunction() swiftRef {
+func (r *Reader) implFunction() ref {
 	f := r.node(swImplFunction, "", 0)
 	if r.take('s') {
 		lists, ok := r.boundGenerics()
@@ -58,7 +58,7 @@ func (r *swiftReader) implFunction() swiftRef {
 }
 
 // implAttributes reads what is in front of the parameters.
-func (r *swiftReader) implAttributes(f swiftRef) swiftRef {
+func (r *Reader) implAttributes(f ref) ref {
 	attribute := func(text string) { f = r.add(f, r.node(swText, text, 0)) }
 	if r.take('e') {
 		attribute("@escaping")
@@ -67,7 +67,7 @@ func (r *swiftReader) implAttributes(f swiftRef) swiftRef {
 		attribute("@isolated(any)")
 	}
 	if c := r.oneOf("dlfr"); c != 0 {
-		attribute("@differentiable" + swiftDifferentiability(c))
+		attribute("@differentiable" + differentiability(c))
 	}
 
 	// The callee's convention.
@@ -110,7 +110,7 @@ func (r *swiftReader) implAttributes(f swiftRef) swiftRef {
 }
 
 // implConvention reads the calling convention, which may have C's type.
-func (r *swiftReader) implConvention() (string, bool) {
+func (r *Reader) implConvention() (string, bool) {
 	switch r.oneOf("BCMOKW") {
 	case 'B':
 		return "block", true
@@ -140,16 +140,16 @@ func (r *swiftReader) implConvention() (string, bool) {
 }
 
 // implValues reads the conventions of parameters, results, yielded values and the error.
-func (r *swiftReader) implValues(f swiftRef) swiftRef {
+func (r *Reader) implValues(f ref) ref {
 	for {
-		text, ok := r.implValue(&swiftConventions)
+		text, ok := r.implValue(&conventions)
 		if !ok {
 			break
 		}
 		f = r.add(f, r.node(swImplParameter, r.implParameter(text), 0))
 	}
 	for {
-		text, ok := r.implValue(&swiftResults)
+		text, ok := r.implValue(&results)
 		if !ok {
 			break
 		}
@@ -159,14 +159,14 @@ func (r *swiftReader) implValues(f swiftRef) swiftRef {
 		f = r.add(f, r.node(swImplResult, text+" ", 0))
 	}
 	for r.take('Y') {
-		text, ok := r.implValue(&swiftConventions)
+		text, ok := r.implValue(&conventions)
 		if !ok {
 			return 0
 		}
 		f = r.add(f, r.node(swImplResult, "@yields "+text+" ", 0))
 	}
 	if r.take('z') {
-		text, ok := r.implValue(&swiftResults)
+		text, ok := r.implValue(&results)
 		if !ok {
 			return 0
 		}
@@ -176,7 +176,7 @@ func (r *swiftReader) implValues(f swiftRef) swiftRef {
 }
 
 // implValue reads a convention.
-func (r *swiftReader) implValue(table *[128]string) (string, bool) {
+func (r *Reader) implValue(table *[128]string) (string, bool) {
 	c := r.peek()
 	if c >= 128 || table[c] == "" {
 		return "", false
@@ -187,7 +187,7 @@ func (r *swiftReader) implValue(table *[128]string) (string, bool) {
 
 // implParameter reads what can follow a parameter's convention. Swift's own program shows
 // one attribute besides @noDerivative, and none of several.
-func (r *swiftReader) implParameter(convention string) string {
+func (r *Reader) implParameter(convention string) string {
 	derivative, extra, extras := "", "", 0
 	if r.take('w') {
 		derivative = "@noDerivative "
@@ -207,8 +207,8 @@ func (r *swiftReader) implParameter(convention string) string {
 	return convention + " " + derivative + extra
 }
 
-// swiftDifferentiability returns the text for a kind of differentiability.
-func swiftDifferentiability(c byte) string {
+// differentiability returns the text for a kind of differentiability.
+func differentiability(c byte) string {
 	switch c {
 	case 'l':
 		return "(_linear)"
@@ -221,10 +221,10 @@ func swiftDifferentiability(c byte) string {
 }
 
 // differentiable reads the annotation of a function type.
-func (r *swiftReader) differentiable() swiftRef {
+func (r *Reader) differentiable() ref {
 	c := r.oneOf("frdl")
 	if c == 0 {
 		return 0
 	}
-	return r.node(swDifferentiable, "@differentiable"+swiftDifferentiability(c)+" ", 0)
+	return r.node(swDifferentiable, "@differentiable"+differentiability(c)+" ", 0)
 }

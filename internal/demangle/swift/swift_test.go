@@ -1,19 +1,23 @@
-package demangle
+package swift
 
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
 )
 
-type swiftName struct{ in, want string }
+type example struct{ in, want string }
 
-// swiftNames are names of Swift 6.2's libraries, and of a program that uses what the language has, with the
+// names are names of Swift 6.2's libraries, and of a program that uses what the language has, with the
 // texts of "swift demangle --simplified".
-func swiftNames(t testing.TB) (names []swiftName) {
+func names(t testing.TB) (list []example) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "swift.txt"))
+	data, err := os.ReadFile(filepath.Join("..", "testdata", "swift.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,25 +26,31 @@ func swiftNames(t testing.TB) (names []swiftName) {
 		if !ok {
 			t.Fatalf("a line without a text: %q", line)
 		}
-		names = append(names, swiftName{in, want})
+		list = append(list, example{in, want})
 	}
-	if len(names) < 400 {
-		t.Fatalf("only %d names", len(names))
+	if len(list) < 400 {
+		t.Fatalf("only %d names", len(list))
 	}
-	return names
+	return list
 }
 
-func TestSwiftNames(t *testing.T) {
-	for _, test := range append(swiftNames(t), swiftForms...) {
-		if got, ok := Demangle([]byte(test.in)); !ok || got != test.want {
+// name returns the text of a name that is read alone.
+func name(in string, known bool) (string, bool) {
+	text, ok := new(Reader).Name([]byte(in), known)
+	return string(text), ok
+}
+
+func TestNames(t *testing.T) {
+	for _, test := range append(names(t), forms...) {
+		if got, ok := name(test.in, false); !ok || got != test.want {
 			t.Errorf("%s:\n got  %q, %v\n want %q", test.in, got, ok, test.want)
 		}
 	}
 }
 
-// swiftForms are forms that the names of testdata have seldom or never. The texts are Swift's own as
+// forms are forms that the names of testdata have seldom or never. The texts are Swift's own as
 // well.
-var swiftForms = []swiftName{
+var forms = []example{
 	{"$sSi3swoE5cubedSiyF", "Int.cubed()"},
 	{"_$sSi3swoE5cubedSiyF", "Int.cubed()"},
 	{"$SSi3swoE5cubedSiyF", "Int.cubed()"},
@@ -96,9 +106,9 @@ var swiftForms = []swiftName{
 	{"$s1a7DerivedC1f_1y1zS2Sz_SSnSShtKFAA4BaseCAD_AeFxxz_xnxhtKFTV", "vtable thunk for Base.f(_:y:z:) dispatching to Derived.f(_:y:z:)"},
 }
 
-// swiftLeft are names that cannot be read: they are damaged, or of other languages, or their texts would have
+// left are names that cannot be read: they are damaged, or of other languages, or their texts would have
 // names that are mangled.
-var swiftLeft = []string{
+var left = []string{
 	"$s", "$ss", "_$s", "$s4main", "$s4main3foo", "$s4main3fooyyF3", "$s4main3fooyyFQQ", "$s4main9fooyyF", "$s4main3fooF",
 	"$sSi3swoE5cubedSiy", "$sSi3swoE5cubedSiyFxx", "$sSi3swo5cubedSiyF", "$s1aAZ", "$s1a9999999999999999999b", "$s4main3fooyyFTg",
 	"$s4main3fooyyFSi", "$syyF", "$sx", "$s4main3fooyySiF_", "$s4mainoi", "$s3FOO1xoi", "$s4main3fooyyFTQ", "$s4main3fooyyFTv",
@@ -106,30 +116,16 @@ var swiftLeft = []string{
 	"$s4main16$s4test3fooyyFfMu_V1xyyF", "$s_5", "$sum", "$e", "$start", "$self",
 }
 
-func TestSwiftLeft(t *testing.T) {
-	for _, name := range swiftLeft {
-		if got, ok := ForLanguage(langSwift, []byte(name)); ok || got != name {
-			t.Errorf("%q: %q, %v", name, got, ok)
+func TestLeft(t *testing.T) {
+	for _, in := range left {
+		if got, ok := name(in, true); ok {
+			t.Errorf("%q: %q", in, got)
 		}
 	}
 }
 
-// TestSwiftLabel: a name of Swift is no assembler label, even if it cannot be read, in any language.
-func TestSwiftLabel(t *testing.T) {
-	for name, want := range map[string]bool{
-		"$sSi3swoE5cubedSiyF": false, "$s4main9fooyyF": false, "_$s4main9fooyyF": false, "$e4main9fooyyF": false,
-		"$s": true, "swift_retain": true, "$x.1": true,
-	} {
-		for _, lang := range []uint16{langSwift, 0, 0x1d} {
-			if got := IsLabel(lang, []byte(name)); got != want {
-				t.Errorf("IsLabel(%#x, %q) = %v", lang, name, got)
-			}
-		}
-	}
-}
-
-// TestSwiftBounds: substitutions that repeat types with types of types in them end at a bound, soon.
-func TestSwiftBounds(t *testing.T) {
+// TestBounds: substitutions that repeat types with types of types in them end at a bound, soon.
+func TestBounds(t *testing.T) {
 	names := map[string]string{
 		"repeated":          "$s4main3fooyy" + "1aV" + strings.Repeat("A2048a", 4000),
 		"nested":            "$s4main" + strings.Repeat("1aV", 20000) + "N",
@@ -146,13 +142,49 @@ func TestSwiftBounds(t *testing.T) {
 	names["exponential"] = exponential.String() + "N"
 
 	for what, name := range names {
-		var d Demangler
-		text, ok := d.swift([]byte(name), true)
-		if ok || text != "" {
+		var r Reader
+		text, ok := r.Name([]byte(name), true)
+		if ok {
 			t.Errorf("%s: %d bytes", what, len(text))
 		}
-		if cap(d.swiftReader.nodes) > 1<<12 || cap(d.swiftReader.stack) > swiftMaxStack+1 {
-			t.Errorf("%s: keeps %d nodes", what, cap(d.swiftReader.nodes))
+		if cap(r.nodes) > 1<<12 || cap(r.stack) > maxStack+1 {
+			t.Errorf("%s: keeps %d nodes", what, cap(r.nodes))
 		}
 	}
+}
+
+// FuzzNames: a name of Swift is read completely or not at all, within bounds, and what is written does not
+// have a name that is still mangled.
+func FuzzNames(f *testing.F) {
+	for _, test := range names(f) {
+		f.Add([]byte(test.in))
+	}
+	for _, test := range forms {
+		f.Add([]byte(test.in))
+	}
+	for _, name := range left {
+		f.Add([]byte(name))
+	}
+
+	mangled := regexp.MustCompile(`\$[sSe][0-9S]`)
+	f.Fuzz(func(t *testing.T, name []byte) {
+		var r Reader
+		out, ok := r.Name(name, true)
+		text := string(out)
+		if len(text) > lex.MaxLength || ok && text == "" {
+			t.Fatalf("%q: %d bytes, %v", name, len(text), ok)
+		}
+		if len(r.nodes) > maxNodes+2 || len(r.kids) > 4*maxKids || len(r.stack) > maxStack+1 {
+			t.Fatalf("%q: %d nodes, %d children, %d on the stack", name, len(r.nodes), len(r.kids), len(r.stack))
+		}
+		if m := mangled.FindString(text); ok && m != "" {
+			t.Fatalf("%q: %q has %s", name, text, m)
+		}
+		if ok && utf8.Valid(name) && !utf8.ValidString(text) {
+			t.Fatalf("%q: %q is not UTF-8", name, text)
+		}
+		if again, ok2 := r.Name(name, true); ok2 != ok || ok && string(again) != text {
+			t.Fatalf("%q: once %q, once %q", name, text, again)
+		}
+	})
 }

@@ -1,13 +1,15 @@
-package demangle
+package swift
 
 import (
 	"strconv"
 	"strings"
+
+	"symkit/internal/demangle/lex"
 )
 
 // signature reads a generic signature: how many parameters there are at each depth, and
 // the requirements.
-func (r *swiftReader) signature(counted bool) swiftRef {
+func (r *Reader) signature(counted bool) ref {
 	s := r.node(swSignature, "", 0)
 	if !counted {
 		s = r.add(s, r.node(swParameterCount, "", 1))
@@ -39,11 +41,11 @@ func (r *swiftReader) signature(counted bool) swiftRef {
 	return r.reverse(s, counts)
 }
 
-func (r *swiftReader) popRequirement() swiftRef { return r.popIn(swIsRequirement) }
+func (r *Reader) popRequirement() ref { return r.popIn(swIsRequirement) }
 
 // requirement reads a requirement of a signature. The first letter says what is required and
 // how the type is written that it is required of.
-func (r *swiftReader) requirement() swiftRef {
+func (r *Reader) requirement() ref {
 	c := r.oneOf("VvcCbBtTsSmMlLpPQhiI")
 	protocol := ""
 	if c == 'i' || c == 'I' {
@@ -60,7 +62,7 @@ func (r *swiftReader) requirement() swiftRef {
 	}
 
 	// The type: an associated one, one of its own, one that is on the stack, or a parameter.
-	var t swiftRef
+	var t ref
 	switch c {
 	case 'c', 't', 'm', 'p':
 		t = r.substitutable(r.associated(false, r.parameterIndex()))
@@ -91,16 +93,16 @@ func (r *swiftReader) requirement() swiftRef {
 	return r.layout(t)
 }
 
-// swiftLayouts are the layouts of values. Their sizes follow.
-var swiftLayouts = codeTable{
+// layouts are the layouts of values. Their sizes follow.
+var layouts = lex.CodeTable{
 	{"U", "%0: _UnknownLayout"}, {"R", "%0: _RefCountedObject"}, {"N", "%0: _NativeRefCountedObject"}, {"C", "%0: AnyObject"},
 	{"D", "%0: _NativeClass"}, {"T", "%0: _Trivial"}, {"B", "%0: "}, {"E", "%0: _Trivial(%1, %2)"}, {"e", "%0: _Trivial(%1)"},
 	{"M", "%0: _TrivialAtMost(%1, %2)"}, {"m", "%0: _TrivialAtMost(%1)"}, {"S", "%0: (%1)"},
 }
 
 // layout reads how the values of a type must be laid out.
-func (r *swiftReader) layout(t swiftRef) swiftRef {
-	text, ok := swiftLayouts.text([]byte{r.next()})
+func (r *Reader) layout(t ref) ref {
+	text, ok := layouts.Text([]byte{r.next()})
 	if !ok {
 		return 0
 	}

@@ -1,12 +1,12 @@
-package demangle
+package swift
 
 import (
 	"strconv"
 	"strings"
 )
 
-// swiftEntity is how a declaration is written.
-type swiftEntity struct {
+// entity is how a declaration is written.
+type entity struct {
 	hasName  bool   // the second child is its name
 	name     string // instead of a name
 	extra    string // after a name, or "extra of name" if extra has blanks
@@ -16,8 +16,8 @@ type swiftEntity struct {
 }
 
 // declaration writes a declaration. It returns false for nodes of other kinds.
-func (p *swiftPrinter) declaration(n swiftRef, depth int, prefix bool) (after swiftRef, ok bool) {
-	e := swiftEntity{number: -1}
+func (p *printer) declaration(n ref, depth int, prefix bool) (after ref, ok bool) {
+	e := entity{number: -1}
 	node := p.nodes[n]
 	class := p.kind(p.child(n, 0)) == swClass
 	switch node.kind {
@@ -57,9 +57,9 @@ func (p *swiftPrinter) declaration(n swiftRef, depth int, prefix bool) (after sw
 }
 
 // accessor writes the accessor of a variable or of a subscript.
-func (p *swiftPrinter) accessor(n swiftRef, depth int, prefix bool) swiftRef {
+func (p *printer) accessor(n ref, depth int, prefix bool) ref {
 	storage := p.child(n, 0)
-	e := swiftEntity{extra: p.nodes[n].text, number: -1}
+	e := entity{extra: p.nodes[n].text, number: -1}
 	if p.kind(storage) == swVariable {
 		e.hasName = true
 	} else {
@@ -72,8 +72,8 @@ func (p *swiftPrinter) accessor(n swiftRef, depth int, prefix bool) swiftRef {
 // it, "name in context": texts of several words, local names, and contexts that have a type themselves
 // come first. A declaration that has a type, even one that is not shown, is never written in front of
 // another one; it is returned, as is a context that should follow.
-func (p *swiftPrinter) entity(n swiftRef, depth int, prefix bool, e swiftEntity, typed bool) swiftRef {
-	var arguments swiftRef
+func (p *printer) entity(n ref, depth int, prefix bool, e entity, typed bool) ref {
+	var arguments ref
 	if p.kind(n) == swBoundFunction {
 		arguments = p.child(n, 1)
 		n = p.child(n, 0)
@@ -85,7 +85,7 @@ func (p *swiftPrinter) entity(n swiftRef, depth int, prefix bool, e swiftEntity,
 
 	// The context.
 	context := p.child(n, 0)
-	var after swiftRef
+	var after ref
 	if words {
 		after = context
 	} else {
@@ -115,7 +115,7 @@ func (p *swiftPrinter) entity(n swiftRef, depth int, prefix bool, e swiftEntity,
 }
 
 // entityName writes a declaration's name.
-func (p *swiftPrinter) entityName(n swiftRef, depth int, e swiftEntity, words bool) {
+func (p *printer) entityName(n ref, depth int, e entity, words bool) {
 	extra := e.extra
 	if e.number >= 0 {
 		extra += strconv.Itoa(e.number)
@@ -144,7 +144,7 @@ func (p *swiftPrinter) entityName(n swiftRef, depth int, e swiftEntity, words bo
 }
 
 // entityType writes the generic parameters of a function and the labels of its parameters.
-func (p *swiftPrinter) entityType(n, arguments swiftRef, depth int, words bool) {
+func (p *printer) entityType(n, arguments ref, depth int, words bool) {
 	t := p.inType(p.childOf(n, swType))
 	f := t
 	for p.kind(f) == swGenericType {
@@ -184,14 +184,14 @@ func (p *swiftPrinter) entityType(n, arguments swiftRef, depth int, words bool) 
 
 // needsBlank reports whether a type stands after a blank: those that begin with parentheses or
 // generic parameters do not.
-func (p *swiftPrinter) needsBlank(t swiftRef) bool {
+func (p *printer) needsBlank(t ref) bool {
 	t = p.inType(t)
 	switch p.kind(t) {
 	case swGenericType:
 		return false
 	case swFunctionType:
 		convention := p.nodes[t].text
-		return convention != "" && convention != swiftFunctionTypes['E']
+		return convention != "" && convention != functionTypes['E']
 	}
 	return true
 }

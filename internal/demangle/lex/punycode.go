@@ -1,4 +1,4 @@
-package demangle
+package lex
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// punycode decodes an identifier (RFC 3492 §6.2), whose delimiter Rust writes
+// Punycode decodes an identifier (RFC 3492 §6.2), whose delimiter Rust writes
 // as an underscore.
-func punycode(s []byte) (string, bool) {
-	runes, ok := punycodeRunes(s, func(c byte) int64 {
+func Punycode(s []byte) (string, bool) {
+	runes, ok := PunycodeRunes(s, func(c byte) int64 {
 		switch {
-		case isDigit(c):
+		case IsDigit(c):
 			return int64(c-'0') + 26
-		case isLower(c):
+		case IsLower(c):
 			return int64(c - 'a')
 		}
 		return -1
@@ -27,9 +27,9 @@ func punycode(s []byte) (string, bool) {
 	return string(runes), true
 }
 
-// punycodeRunes is punycode with other digits: digit returns -1 for what is none. The result may have
+// PunycodeRunes is Punycode with other digits: digit returns -1 for what is none. The result may have
 // surrogates.
-func punycodeRunes(s []byte, digit func(c byte) int64) ([]rune, bool) {
+func PunycodeRunes(s []byte, digit func(c byte) int64) ([]rune, bool) {
 	const base, tmin, tmax, skew, damp = 36, 1, 26, 38, 700
 
 	// The basic characters come first, before the last delimiter.

@@ -1,17 +1,17 @@
-package demangle
+package swift
 
 // nominal reads a type that is declared.
-func (r *swiftReader) nominal(k swiftKind) swiftRef {
+func (r *Reader) nominal(k kind) ref {
 	name := r.popIn(swIsName)
 	return r.substitutable(r.typ(r.with(k, r.popContext(), name)))
 }
 
 // boundGenerics pops the arguments of a generic type, one list for each of the types that it is
 // in, the innermost first.
-func (r *swiftReader) boundGenerics() ([]swiftRef, bool) {
+func (r *Reader) boundGenerics() ([]ref, bool) {
 	for r.popKind(swRetroactive) != 0 {
 	}
-	var lists []swiftRef
+	var lists []ref
 	for {
 		list := r.node(swTypeList, "", 0)
 		for r.top() == swType {
@@ -31,7 +31,7 @@ func (r *swiftReader) boundGenerics() ([]swiftRef, bool) {
 	}
 }
 
-func (r *swiftReader) boundGeneric() swiftRef {
+func (r *Reader) boundGeneric() ref {
 	lists, ok := r.boundGenerics()
 	nominal := r.popInType()
 	if !ok || !r.kind(nominal).in(swIsNominal) {
@@ -41,7 +41,7 @@ func (r *swiftReader) boundGeneric() swiftRef {
 }
 
 // bind returns an entity with arguments for itself and for the types that it is in.
-func (r *swiftReader) bind(entity swiftRef, lists []swiftRef) swiftRef {
+func (r *Reader) bind(entity ref, lists []ref) ref {
 	kind, context := r.kind(entity), r.child(entity, 0)
 	if len(lists) == 0 || context == 0 {
 		return 0
@@ -55,7 +55,7 @@ func (r *swiftReader) bind(entity swiftRef, lists []swiftRef) swiftRef {
 
 	// The context has the other arguments.
 	if len(lists) > 0 {
-		var outer swiftRef
+		var outer ref
 		if r.kind(context) == swExtension {
 			outer = r.with(swExtension, r.child(context, 0), r.bind(r.child(context, 1), lists))
 			if s := r.child(context, 2); s != 0 {
@@ -74,14 +74,14 @@ func (r *swiftReader) bind(entity swiftRef, lists []swiftRef) swiftRef {
 	case swFunction, swConstructor:
 		return r.with(swBoundFunction, entity, args)
 	}
-	if bound := swiftBound(kind); bound != swNone {
+	if bound := bound(kind); bound != swNone {
 		return r.with(bound, r.typ(entity), args)
 	}
 	return 0
 }
 
-// swiftBound returns the kind of a type with arguments.
-func swiftBound(k swiftKind) swiftKind {
+// bound returns the kind of a type with arguments.
+func bound(k kind) kind {
 	switch k {
 	case swClass:
 		return swBoundClass
@@ -100,7 +100,7 @@ func swiftBound(k swiftKind) swiftKind {
 }
 
 // inContext returns a copy of an entity that has another context.
-func (r *swiftReader) inContext(entity, context swiftRef) swiftRef {
+func (r *Reader) inContext(entity, context ref) ref {
 	old := r.nodes[entity]
 	n := r.add(r.node(old.kind, old.text, old.index), context)
 	for i := 1; i < int(old.n); i++ {
@@ -110,7 +110,7 @@ func (r *swiftReader) inContext(entity, context swiftRef) swiftRef {
 }
 
 // functionType reads a function's type: its annotations, parameters and result.
-func (r *swiftReader) functionType(convention string) swiftRef {
+func (r *Reader) functionType(convention string) ref {
 	f := r.node(swFunctionType, convention, 0)
 	r.popKind(swSendingResult)
 	if n := r.popKind(swIsolation); n != 0 {
@@ -130,7 +130,7 @@ func (r *swiftReader) functionType(convention string) swiftRef {
 }
 
 // popParameters pops the parameters or the result of a function.
-func (r *swiftReader) popParameters(k swiftKind) swiftRef {
+func (r *Reader) popParameters(k kind) ref {
 	if r.popKind(swEmptyList) != 0 {
 		return r.with(k, r.typ(r.node(swTuple, "", 0)))
 	}
@@ -139,10 +139,10 @@ func (r *swiftReader) popParameters(k swiftKind) swiftRef {
 
 // popTupleElement pops an element of a tuple: its type, its label, and the mark of a
 // parameter with any number of arguments.
-func (r *swiftReader) popTupleElement() swiftRef {
+func (r *Reader) popTupleElement() ref {
 	e := r.node(swTupleElement, "", 0)
 	variadic := r.popKind(swVariadic)
-	var label swiftRef
+	var label ref
 	if r.top() == swIdentifier {
 		label = r.node(swTupleLabel, r.nodes[r.pop()].text, 0)
 	}

@@ -1,9 +1,13 @@
-package demangle
+package swift
 
-import "slices"
+import (
+	"slices"
 
-// swiftMetadata are the operators after M, which take what they are for as swiftThunks do.
-var swiftMetadata = [128]struct{ pops, text string }{
+	"symkit/internal/demangle/lex"
+)
+
+// metadata are the operators after M, which take what they are for as thunks do.
+var metadata = [128]struct{ pops, text string }{
 	'a': {"T", "type metadata accessor for %0"},
 	'A': {"C", "reflection metadata associated type descriptor %0"},
 	'b': {"T", "canonical specialized generic type metadata accessor for %0"},
@@ -42,17 +46,17 @@ var swiftMetadata = [128]struct{ pops, text string }{
 	'z': {"T", "flag for loading of canonical specialized generic type metadata for %0"},
 }
 
-// swiftDescriptors are the operators after MX.
-var swiftDescriptors = [128]struct{ pops, text string }{
+// descriptors are the operators after MX.
+var descriptors = [128]struct{ pops, text string }{
 	'E': {"X", "extension descriptor %0"}, 'M': {"M", "module descriptor %0"}, 'X': {"X", "anonymous descriptor %0"},
 	'Y': {"*X", "anonymous descriptor %1"}, 'A': {"NT", "generic parameter reference for associated type %1%0"},
 }
 
 // metadata reads an operator after M.
-func (r *swiftReader) metadata() swiftRef {
-	table, c := &swiftMetadata, r.next()
+func (r *Reader) metadata() ref {
+	table, c := &metadata, r.next()
 	if c == 'X' {
-		table, c = &swiftDescriptors, r.next()
+		table, c = &descriptors, r.next()
 	}
 	if c >= 128 || table[c].text == "" {
 		return 0
@@ -60,8 +64,8 @@ func (r *swiftReader) metadata() swiftRef {
 	return r.popped(swTemplate, table[c].pops, table[c].text)
 }
 
-// swiftWitnesses are the operators after W.
-var swiftWitnesses = [128]struct{ pops, text string }{
+// witnesses are the operators after W.
+var witnesses = [128]struct{ pops, text string }{
 	'C': {"E", "enum case for %0"}, 'V': {"T", "value witness table for %0"},
 	'S': {"P", "protocol self-conformance witness table for %0"},
 	'P': {"C", "protocol witness table for %0"}, 'p': {"C", "protocol witness table pattern for %0"},
@@ -76,8 +80,8 @@ var swiftWitnesses = [128]struct{ pops, text string }{
 	'b': {"TC", "base witness table accessor for %0 in %1"},
 }
 
-// swiftOutlined are the operators after WO: work on values that is in a function of its own.
-var swiftOutlined = codeTable{
+// outlined are the operators after WO: work on values that is in a function of its own.
+var outlined = lex.CodeTable{
 	{"y", "copy"}, {"e", "consume"}, {"r", "retain"}, {"s", "release"},
 	{"b", "init with take"}, {"B", "init with take"}, {"c", "init with copy"}, {"C", "init with copy"},
 	{"d", "assign with take"}, {"D", "assign with take"}, {"f", "assign with copy"}, {"F", "assign with copy"},
@@ -85,7 +89,7 @@ var swiftOutlined = codeTable{
 }
 
 // witness reads an operator after W.
-func (r *swiftReader) witness() swiftRef {
+func (r *Reader) witness() ref {
 	switch c := r.next(); c {
 	case 'O':
 		return r.outlined()
@@ -102,16 +106,16 @@ func (r *swiftReader) witness() swiftRef {
 	case 'z':
 		return r.once("one-time initialization token for %0")
 	default:
-		if c >= 128 || swiftWitnesses[c].text == "" {
+		if c >= 128 || witnesses[c].text == "" {
 			return 0
 		}
-		return r.popped(swTemplate, swiftWitnesses[c].pops, swiftWitnesses[c].text)
+		return r.popped(swTemplate, witnesses[c].pops, witnesses[c].text)
 	}
 }
 
-func (r *swiftReader) outlined() swiftRef {
+func (r *Reader) outlined() ref {
 	c := r.next()
-	text, ok := swiftOutlined.text([]byte{c})
+	text, ok := outlined.Text([]byte{c})
 	if !ok || (c == 'i' || c == 'j') && r.number() < 0 {
 		return 0
 	}
@@ -126,7 +130,7 @@ func (r *swiftReader) outlined() swiftRef {
 }
 
 // once reads what initializes global variables.
-func (r *swiftReader) once(text string) swiftRef {
+func (r *Reader) once(text string) ref {
 	names := r.node(swCommaList, "", 0)
 	for r.popKind(swFirst) != 0 {
 		names = r.add(names, r.popIn(swIsName))
@@ -141,8 +145,8 @@ func (r *swiftReader) once(text string) swiftRef {
 	return r.texted(swTemplate, text, r.reverse(names, 0))
 }
 
-// swiftValueWitnesses are the functions of a type's value witness table.
-var swiftValueWitnesses = codeTable{
+// valueWitnesses are the functions of a type's value witness table.
+var valueWitnesses = lex.CodeTable{
 	{"al", "allocateBuffer"}, {"ca", "assignWithCopy"}, {"ta", "assignWithTake"}, {"de", "deallocateBuffer"}, {"xx", "destroy"},
 	{"XX", "destroyBuffer"}, {"Xx", "destroyArray"}, {"CP", "initializeBufferWithCopyOfBuffer"},
 	{"Cp", "initializeBufferWithCopy"}, {"cp", "initializeWithCopy"}, {"Tk", "initializeBufferWithTake"},
@@ -153,8 +157,8 @@ var swiftValueWitnesses = codeTable{
 	{"et", "getEnumTagSinglePayload"}, {"st", "storeEnumTagSinglePayload"},
 }
 
-func (r *swiftReader) valueWitness() swiftRef {
-	text, ok := swiftValueWitnesses.text([]byte{r.next(), r.next()})
+func (r *Reader) valueWitness() ref {
+	text, ok := valueWitnesses.Text([]byte{r.next(), r.next()})
 	if !ok {
 		return 0
 	}
@@ -162,7 +166,7 @@ func (r *swiftReader) valueWitness() swiftRef {
 }
 
 // derivative reads a function that automatic differentiation made: it is for all that is on the stack.
-func (r *swiftReader) derivative() swiftRef {
+func (r *Reader) derivative() ref {
 	c := r.oneOf("SOV")
 	if c == 'O' {
 		r.popKind(swSignature)
@@ -201,7 +205,7 @@ func (r *swiftReader) derivative() swiftRef {
 	return r.texted(swDerivative, text, of)
 }
 
-func (r *swiftReader) derivativeKind() (string, bool) {
+func (r *Reader) derivativeKind() (string, bool) {
 	switch r.next() {
 	case 'f':
 		return "forward-mode derivative", true
@@ -216,9 +220,41 @@ func (r *swiftReader) derivativeKind() (string, bool) {
 }
 
 // indices reads a set of parameters or results, which is not shown, and the letter after it.
-func (r *swiftReader) indices(end byte) bool {
+func (r *Reader) indices(end byte) bool {
 	from := r.pos
 	for r.oneOf("SU") != 0 {
 	}
 	return r.pos > from && r.take(end)
+}
+
+// popped pops what pops says, and returns a node with it.
+func (r *Reader) popped(k kind, pops, text string) ref {
+	n := r.node(k, text, 0)
+	for i := range len(pops) {
+		var c ref
+		switch pops[i] {
+		case 'E':
+			c = r.popEntity()
+		case 'C':
+			c = r.popConformance()
+		case 'P':
+			c = r.popProtocol()
+		case 'T':
+			c = r.popKind(swType)
+		case 'A':
+			c = r.associatedName()
+		case 'N':
+			c = r.fullList(swPath, (*Reader).associatedName)
+		case 'M':
+			c = r.popModule()
+		case 'X':
+			c = r.popContext()
+		case 'D':
+			c = r.popIn(swIsName)
+		case '*':
+			c = r.pop()
+		}
+		n = r.add(n, c)
+	}
+	return n
 }

@@ -1,6 +1,11 @@
-package demangle
+// Package lex has what several schemes of mangling need: kinds of characters, tables of codes, Punycode,
+// and the suffixes of copies.
+package lex
 
 import "bytes"
+
+// MaxLength is the most bytes that a demangled name has.
+const MaxLength = 1 << 16
 
 // cloneSuffixes are the suffixes that GCC and LLVM append to the names of the copies
 // they make of a function: split cold code, an alias within the unit, copies for
@@ -46,7 +51,7 @@ func Base(linkage []byte) []byte {
 // cutNumber returns s without a dot and a number at its end.
 func cutNumber(s []byte) []byte {
 	n := len(s)
-	for n > 0 && isDigit(s[n-1]) {
+	for n > 0 && IsDigit(s[n-1]) {
 		n--
 	}
 	if n < len(s) && n > 0 && s[n-1] == '.' {
@@ -55,16 +60,26 @@ func cutNumber(s []byte) []byte {
 	return s
 }
 
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
-func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
-func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+func IsDigit(b byte) bool { return '0' <= b && b <= '9' }
+func IsUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
+func IsLower(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// isWord reports whether s has only letters, digits and underscores.
-func isWord(s []byte) bool {
+// IsWord reports whether s has only letters, digits and underscores.
+func IsWord(s []byte) bool {
 	for _, b := range s {
-		if !isDigit(b) && !isUpper(b) && !isLower(b) && b != '_' {
+		if !IsDigit(b) && !IsUpper(b) && !IsLower(b) && b != '_' {
 			return false
 		}
 	}
 	return true
+}
+
+func IsHex(b byte) bool { return IsDigit(b) || 'a' <= b && b <= 'f' }
+
+// Unhex returns the value of a lower-case hexadecimal digit.
+func Unhex(b byte) byte {
+	if IsDigit(b) {
+		return b - '0'
+	}
+	return b - 'a' + 10
 }

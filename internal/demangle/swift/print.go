@@ -1,10 +1,14 @@
-package demangle
+package swift
 
-import "strconv"
+import (
+	"strconv"
 
-// swiftPrinter writes nodes.
-type swiftPrinter struct {
-	*swiftArena
+	"symkit/internal/demangle/lex"
+)
+
+// printer writes nodes.
+type printer struct {
+	*arena
 	out         []byte
 	steps       int // nodes that were written
 	maxSteps    int
@@ -14,7 +18,7 @@ type swiftPrinter struct {
 }
 
 // symbol writes a whole symbol: the attributes from the outside in, then the rest.
-func (p *swiftPrinter) symbol(stack []swiftRef) bool {
+func (p *printer) symbol(stack []ref) bool {
 	if k := len(stack) - 1; k > 0 && p.kind(stack[k]) == swSuffix {
 		stack = stack[:k]
 	}
@@ -46,7 +50,7 @@ func (p *swiftPrinter) symbol(stack []swiftRef) bool {
 	return !p.failed
 }
 
-func (p *swiftPrinter) write(s string) {
+func (p *printer) write(s string) {
 	if len(p.out)+len(s) > p.maxBytes {
 		p.failed = true
 	}
@@ -56,7 +60,7 @@ func (p *swiftPrinter) write(s string) {
 }
 
 // list writes the children of a node.
-func (p *swiftPrinter) list(n swiftRef, depth int, separator string) {
+func (p *printer) list(n ref, depth int, separator string) {
 	for i, c := range p.children(n) {
 		if i > 0 {
 			p.write(separator)
@@ -66,13 +70,13 @@ func (p *swiftPrinter) list(n swiftRef, depth int, separator string) {
 }
 
 // print writes a node.
-func (p *swiftPrinter) print(n swiftRef, depth int) { p.context(n, depth, false) }
+func (p *printer) print(n ref, depth int) { p.context(n, depth, false) }
 
 // context is print for a node that may be written in front of a name, if prefix is set. It
 // returns a context that cannot be, which follows the name.
-func (p *swiftPrinter) context(n swiftRef, depth int, prefix bool) swiftRef {
+func (p *printer) context(n ref, depth int, prefix bool) ref {
 	p.steps++
-	if n == 0 || depth > swiftMaxDepth || p.steps > p.maxSteps || p.failed {
+	if n == 0 || depth > maxDepth || p.steps > p.maxSteps || p.failed {
 		p.failed = true
 		return 0
 	}
@@ -133,11 +137,11 @@ func (p *swiftPrinter) context(n swiftRef, depth int, prefix bool) swiftRef {
 
 // template writes the text of a node with its children: %0 is the first, ^0 the first in
 // parentheses if it needs them.
-func (p *swiftPrinter) template(n swiftRef, depth int) {
+func (p *printer) template(n ref, depth int) {
 	text := p.nodes[n].text
 	from := 0
 	for i := 0; i+1 < len(text); i++ {
-		if text[i] != '%' && text[i] != '^' || !isDigit(text[i+1]) {
+		if text[i] != '%' && text[i] != '^' || !lex.IsDigit(text[i+1]) {
 			continue
 		}
 		p.write(text[from:i])
@@ -153,7 +157,7 @@ func (p *swiftPrinter) template(n swiftRef, depth int) {
 }
 
 // parenthesized writes a type in front of a suffix.
-func (p *swiftPrinter) parenthesized(n swiftRef, depth int) {
+func (p *printer) parenthesized(n ref, depth int) {
 	if p.isPlain(n) {
 		p.print(n, depth)
 		return
@@ -164,7 +168,7 @@ func (p *swiftPrinter) parenthesized(n swiftRef, depth int) {
 }
 
 // isPlain reports whether a type needs no parentheses.
-func (p *swiftPrinter) isPlain(n swiftRef) bool {
+func (p *printer) isPlain(n ref) bool {
 	for p.kind(n) == swType {
 		n = p.child(n, 0)
 	}

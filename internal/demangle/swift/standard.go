@@ -1,13 +1,15 @@
-package demangle
+package swift
 
-// swiftStandardType is a type of the standard library that has an abbreviation.
-type swiftStandardType struct {
-	kind swiftKind
+import "symkit/internal/demangle/lex"
+
+// standardType is a type of the standard library that has an abbreviation.
+type standardType struct {
+	kind kind
 	name string
 }
 
-// swiftStandardTypes are the types after S.
-var swiftStandardTypes = [128]swiftStandardType{
+// standardTypes are the types after S.
+var standardTypes = [128]standardType{
 	'A': {swStruct, "AutoreleasingUnsafeMutablePointer"}, 'a': {swStruct, "Array"}, 'b': {swStruct, "Bool"},
 	'D': {swStruct, "Dictionary"}, 'd': {swStruct, "Double"}, 'f': {swStruct, "Float"}, 'h': {swStruct, "Set"},
 	'I': {swStruct, "DefaultIndices"}, 'i': {swStruct, "Int"}, 'J': {swStruct, "Character"},
@@ -29,8 +31,8 @@ var swiftStandardTypes = [128]swiftStandardType{
 	'Z': {swProtocol, "SignedInteger"}, 'z': {swProtocol, "BinaryInteger"},
 }
 
-// swiftConcurrencyTypes are the types after Sc.
-var swiftConcurrencyTypes = [128]swiftStandardType{
+// concurrencyTypes are the types after Sc.
+var concurrencyTypes = [128]standardType{
 	'A': {swProtocol, "Actor"}, 'C': {swStruct, "CheckedContinuation"}, 'c': {swStruct, "UnsafeContinuation"},
 	'E': {swStruct, "CancellationError"}, 'e': {swStruct, "UnownedSerialExecutor"}, 'F': {swProtocol, "Executor"},
 	'f': {swProtocol, "SerialExecutor"}, 'G': {swStruct, "TaskGroup"}, 'g': {swStruct, "ThrowingTaskGroup"},
@@ -42,7 +44,7 @@ var swiftConcurrencyTypes = [128]swiftStandardType{
 
 // standard reads what follows S: a module, Optional of the type before, or a type, with a
 // count of how often it is pushed.
-func (r *swiftReader) standard() swiftRef {
+func (r *Reader) standard() ref {
 	switch {
 	case r.take('o'):
 		return r.node(swModule, "__C", 0)
@@ -50,34 +52,34 @@ func (r *swiftReader) standard() swiftRef {
 		return r.node(swModule, "__C_Synthesized", 0)
 	case r.take('g'):
 		list := r.with(swTypeList, r.popKind(swType))
-		return r.substitutable(r.typ(r.with(swBoundEnum, r.swiftType(swEnum, "Optional"), list)))
+		return r.substitutable(r.typ(r.with(swBoundEnum, r.standardType(swEnum, "Optional"), list)))
 	}
 
 	count := 0
-	if isDigit(r.peek()) {
+	if lex.IsDigit(r.peek()) {
 		count = r.natural()
 		if count < 0 {
 			return 0
 		}
 	}
-	types := &swiftStandardTypes
+	types := &standardTypes
 	if r.take('c') {
-		types = &swiftConcurrencyTypes
+		types = &concurrencyTypes
 	}
 	c := r.next()
 	if c >= 128 || types[c].kind == swNone {
 		return 0
 	}
-	return r.repeated(r.swiftType(types[c].kind, types[c].name), count)
+	return r.repeated(r.standardType(types[c].kind, types[c].name), count)
 }
 
-// swiftType returns a type of the standard library.
-func (r *swiftReader) swiftType(k swiftKind, name string) swiftRef {
+// standardType returns a type of the standard library.
+func (r *Reader) standardType(k kind, name string) ref {
 	return r.typ(r.with(k, r.node(swModule, "Swift", 0), r.node(swIdentifier, name, 0)))
 }
 
-// swiftBuiltins are the built-in types without parts.
-var swiftBuiltins = [128]string{
+// builtins are the built-in types without parts.
+var builtins = [128]string{
 	'A': "Builtin.ImplicitActor", 'b': "Builtin.BridgeObject", 'B': "Builtin.UnsafeValueBuffer", 'e': "Builtin.Executor",
 	'I': "Builtin.IntLiteral", 'O': "Builtin.UnknownObject", 'o': "Builtin.NativeObject", 'p': "Builtin.RawPointer",
 	'j': "Builtin.Job", 'D': "Builtin.DefaultActorStorage", 'd': "Builtin.NonDefaultDistributedActorStorage",
@@ -85,7 +87,7 @@ var swiftBuiltins = [128]string{
 }
 
 // builtin reads a built-in type.
-func (r *swiftReader) builtin() swiftRef {
+func (r *Reader) builtin() ref {
 	switch c := r.next(); c {
 	case 'f':
 		return r.sized("Builtin.FPIEEE", "")
@@ -105,15 +107,15 @@ func (r *swiftReader) builtin() swiftRef {
 	case 'T':
 		return r.typ(r.node(swBuiltinTuple, "Builtin.TheTupleType", 0))
 	default:
-		if c >= 128 || swiftBuiltins[c] == "" {
+		if c >= 128 || builtins[c] == "" {
 			return 0
 		}
-		return r.typ(r.node(swBuiltin, swiftBuiltins[c], 0))
+		return r.typ(r.node(swBuiltin, builtins[c], 0))
 	}
 }
 
 // sized reads a size, and returns the built-in type that has it in its name.
-func (r *swiftReader) sized(before, after string) swiftRef {
+func (r *Reader) sized(before, after string) ref {
 	const most = 4096
 	from := r.pos
 	n := r.number() - 1

@@ -1,14 +1,14 @@
-package demangle
+package swift
 
 import "strconv"
 
 // function writes the annotations and the labels of a function's type.
-func (p *swiftPrinter) function(f, labels swiftRef, depth int) {
+func (p *printer) function(f, labels ref, depth int) {
 	if p.kind(f) != swFunctionType {
 		p.failed = true
 		return
 	}
-	if convention := p.nodes[f].text; convention != swiftFunctionTypes['E'] {
+	if convention := p.nodes[f].text; convention != functionTypes['E'] {
 		p.write(convention)
 	}
 	for i := range p.children(f) {
@@ -25,7 +25,7 @@ func (p *swiftPrinter) function(f, labels swiftRef, depth int) {
 }
 
 // parameters writes the labels of parameters.
-func (p *swiftPrinter) parameters(arguments, labels swiftRef) {
+func (p *printer) parameters(arguments, labels ref) {
 	tuple := p.inType(p.child(arguments, 0))
 	if p.kind(tuple) != swTuple {
 		p.write("(_:)")
@@ -51,7 +51,7 @@ func (p *swiftPrinter) parameters(arguments, labels swiftRef) {
 }
 
 // parameterName writes a generic parameter: A, B, ..., and the depth of its context.
-func (p *swiftPrinter) parameterName(depth, index int) {
+func (p *printer) parameterName(depth, index int) {
 	for more := true; more; more = index > 0 {
 		p.write(string(rune('A' + index%26)))
 		index /= 26
@@ -62,7 +62,7 @@ func (p *swiftPrinter) parameterName(depth, index int) {
 }
 
 // signature writes generic parameters without their requirements.
-func (p *swiftPrinter) signature(n swiftRef) {
+func (p *printer) signature(n ref) {
 	const most = 128 // at each depth
 	levels := 0
 	for p.kind(p.child(n, levels)) == swParameterCount {
@@ -99,7 +99,7 @@ func (p *swiftPrinter) signature(n swiftRef) {
 }
 
 // genericParameter writes a parameter of a signature. Packs and values are marked.
-func (p *swiftPrinter) genericParameter(markers []swiftRef, level, index int) {
+func (p *printer) genericParameter(markers []ref, level, index int) {
 	p.steps += len(markers)
 	if p.steps > p.maxSteps {
 		p.failed = true
@@ -120,7 +120,7 @@ func (p *swiftPrinter) genericParameter(markers []swiftRef, level, index int) {
 }
 
 // box writes a box of captured variables.
-func (p *swiftPrinter) box(n swiftRef, depth int) {
+func (p *printer) box(n ref, depth int) {
 	if signature := p.child(n, 1); signature != 0 {
 		p.print(signature, depth)
 		p.write(" ")
@@ -147,7 +147,7 @@ func (p *swiftPrinter) box(n swiftRef, depth int) {
 }
 
 // implFunction writes a function of the intermediate language: attributes, (parameters) -> (results).
-func (p *swiftPrinter) implFunction(n swiftRef, depth int) {
+func (p *printer) implFunction(n ref, depth int) {
 	for _, c := range p.children(n) {
 		switch p.kind(c) {
 		case swImplParameter, swImplResult, swImplSubstitutions, swImplInvocation, swImplSending:
@@ -183,7 +183,7 @@ func (p *swiftPrinter) implFunction(n swiftRef, depth int) {
 }
 
 // implValues writes the parameters or the results.
-func (p *swiftPrinter) implValues(n swiftRef, k swiftKind, depth int) {
+func (p *printer) implValues(n ref, k kind, depth int) {
 	separator := "("
 	for _, c := range p.children(n) {
 		if p.kind(c) == k {

@@ -1,18 +1,20 @@
-package demangle
+package swift
 
-// swiftAttributes are the operators after T that say something about the whole symbol, and
+import "symkit/internal/demangle/lex"
+
+// attributes are the operators after T that say something about the whole symbol, and
 // how it is shown.
-var swiftAttributes = codeTable{
+var attributes = lex.CodeTable{
 	{"o", "@objc "}, {"O", "@nonobjc "}, {"D", "dynamic "}, {"d", "super "}, {"u", "async function pointer to "},
 	{"wB", "back deployment fallback for "}, {"wc", "coro function pointer to "}, {"wd", "default override of "},
 	{"wS", "#_hasSymbol query for "},
 	{"E", ""}, {"F", ""}, {"m", ""}, {"X", ""}, {"x", ""}, {"I", ""}, {"wb", ""},
 }
 
-// swiftThunks are the operators after T that take what they are for from the stack: in order of
+// thunks are the operators after T that take what they are for from the stack: in order of
 // popping E for an entity, C for a conformance, P for a protocol, T for a type, A for an
 // associated type, N for a path of those, * for any node.
-var swiftThunks = [128]struct{ pops, text string }{
+var thunks = [128]struct{ pops, text string }{
 	'c': {"E", "curry thunk of %0"}, 'j': {"E", "dispatch thunk of %0"}, 'q': {"E", "method descriptor for %0"},
 	'C': {"T", "coroutine continuation prototype for %0"}, 'V': {"EE", "vtable thunk for %0 dispatching to %1"},
 	'W': {"EC", "protocol witness for %0 in conformance %1"}, 'S': {"E", "protocol self-conformance witness for %0"},
@@ -24,52 +26,20 @@ var swiftThunks = [128]struct{ pops, text string }{
 	'U': {"T*", "%1 with global actor constraint %0"},
 }
 
-// popped pops what pops says, and returns a node with it.
-func (r *swiftReader) popped(k swiftKind, pops, text string) swiftRef {
-	n := r.node(k, text, 0)
-	for i := range len(pops) {
-		var c swiftRef
-		switch pops[i] {
-		case 'E':
-			c = r.popEntity()
-		case 'C':
-			c = r.popConformance()
-		case 'P':
-			c = r.popProtocol()
-		case 'T':
-			c = r.popKind(swType)
-		case 'A':
-			c = r.associatedName()
-		case 'N':
-			c = r.fullList(swPath, (*swiftReader).associatedName)
-		case 'M':
-			c = r.popModule()
-		case 'X':
-			c = r.popContext()
-		case 'D':
-			c = r.popIn(swIsName)
-		case '*':
-			c = r.pop()
-		}
-		n = r.add(n, c)
-	}
-	return n
-}
-
 // thunk reads an operator after T: a thunk, a specialization, or an attribute.
-func (r *swiftReader) thunk() swiftRef {
+func (r *Reader) thunk() ref {
 	c := r.next()
 	if c >= 128 {
 		return 0
 	}
-	if t := swiftThunks[c]; t.text != "" {
+	if t := thunks[c]; t.text != "" {
 		return r.popped(swTemplate, t.pops, t.text)
 	}
 	code := []byte{c}
 	if c == 'w' {
 		code = append(code, r.next())
 	}
-	if text, ok := swiftAttributes.text(code); ok {
+	if text, ok := attributes.Text(code); ok {
 		return r.node(swAttribute, text, 0)
 	}
 

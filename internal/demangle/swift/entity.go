@@ -1,21 +1,23 @@
-package demangle
+package swift
 
-// swiftOperatorCharacters are the characters of operators, in the order of the letters for
+import "symkit/internal/demangle/lex"
+
+// operatorCharacters are the characters of operators, in the order of the letters for
 // them.
-const swiftOperatorCharacters = "& @/= >    <*!|+?%-~   ^ ."
+const operatorCharacters = "& @/= >    <*!|+?%-~   ^ ."
 
 // operatorName reads whether an operator is infix, prefix or postfix. Its name is an identifier
 // of letters that stand for its characters.
-func (r *swiftReader) operatorName() swiftRef {
+func (r *Reader) operatorName() ref {
 	name := r.nodes[r.popKind(swIdentifier)].text
 	text := make([]byte, 0, len(name)+len(" postfix"))
 	for i := range len(name) {
 		c := name[i]
 		if c < 0x80 {
-			if !isLower(c) || swiftOperatorCharacters[c-'a'] == ' ' {
+			if !lex.IsLower(c) || operatorCharacters[c-'a'] == ' ' {
 				return 0
 			}
-			c = swiftOperatorCharacters[c-'a']
+			c = operatorCharacters[c-'a']
 		}
 		text = append(text, c)
 	}
@@ -38,7 +40,7 @@ func (r *swiftReader) operatorName() swiftRef {
 
 // localName reads what distinguishes declarations of one name: a number in a function, a
 // discriminator in a file, a letter for what Clang's importer derived.
-func (r *swiftReader) localName() swiftRef {
+func (r *Reader) localName() ref {
 	switch c := r.peek(); {
 	case r.take('L'):
 		discriminator := r.popKind(swIdentifier)
@@ -55,7 +57,7 @@ func (r *swiftReader) localName() swiftRef {
 
 // extension reads the context that an extension of a type is: the type, the module that has the
 // extension, and the extension's constraints.
-func (r *swiftReader) extension() swiftRef {
+func (r *Reader) extension() ref {
 	signature := r.popKind(swSignature)
 	module := r.popModule()
 	n := r.popInType()
@@ -69,7 +71,7 @@ func (r *swiftReader) extension() swiftRef {
 	return e
 }
 
-func (r *swiftReader) function() swiftRef {
+func (r *Reader) function() ref {
 	signature := r.popKind(swSignature)
 	t := r.functionType("")
 	labels, ok := r.labels(t)
@@ -83,7 +85,7 @@ func (r *swiftReader) function() swiftRef {
 }
 
 // entity reads a declaration that has a name and a type.
-func (r *swiftReader) entity(k swiftKind) swiftRef {
+func (r *Reader) entity(k kind) ref {
 	t := r.popKind(swType)
 	labels, ok := r.labels(t)
 	if !ok {
@@ -93,7 +95,7 @@ func (r *swiftReader) entity(k swiftKind) swiftRef {
 }
 
 // named pops name and context, and returns the declaration.
-func (r *swiftReader) named(k swiftKind, labels, t swiftRef) swiftRef {
+func (r *Reader) named(k kind, labels, t ref) ref {
 	name := r.popIn(swIsName)
 	n := r.with(k, r.popContext(), name)
 	if labels != 0 {
@@ -104,7 +106,7 @@ func (r *swiftReader) named(k swiftKind, labels, t swiftRef) swiftRef {
 
 // labels pops the labels of the parameters of a function's type: 0 for types of other kinds and
 // for functions without parameters. If ok is false, there should be labels and are none.
-func (r *swiftReader) labels(t swiftRef) (labels swiftRef, ok bool) {
+func (r *Reader) labels(t ref) (labels ref, ok bool) {
 	if !r.oldLabels && r.popKind(swEmptyList) != 0 {
 		return r.node(swLabels, "", 0), true
 	}
@@ -114,7 +116,7 @@ func (r *swiftReader) labels(t swiftRef) (labels swiftRef, ok bool) {
 	if r.kind(f) == swGenericType {
 		f = r.inType(r.child(f, 1))
 	}
-	if convention := r.nodes[f].text; r.kind(f) != swFunctionType || convention != "" && convention != swiftFunctionTypes['E'] {
+	if convention := r.nodes[f].text; r.kind(f) != swFunctionType || convention != "" && convention != functionTypes['E'] {
 		return 0, true
 	}
 	tuple := r.inType(r.child(r.childOf(f, swArguments), 0))
@@ -149,7 +151,7 @@ func (r *swiftReader) labels(t swiftRef) (labels swiftRef, ok bool) {
 }
 
 // tupleLabels takes the labels out of a tuple.
-func (r *swiftReader) tupleLabels(tuple swiftRef, isTuple bool) (swiftRef, bool) {
+func (r *Reader) tupleLabels(tuple ref, isTuple bool) (ref, bool) {
 	labels := r.node(swLabels, "", 0)
 	if !isTuple {
 		return labels, labels != 0

@@ -1,9 +1,9 @@
-package demangle
+package swift
 
 import "strconv"
 
 // completionHandler reads the block that calls an asynchronous function.
-func (r *swiftReader) completionHandler(predefined bool) swiftRef {
+func (r *Reader) completionHandler(predefined bool) ref {
 	text := "@objc completion handler block implementation for %2%0 with result type %1"
 	if predefined {
 		text = "predefined " + text
@@ -28,7 +28,7 @@ func (r *swiftReader) completionHandler(predefined bool) swiftRef {
 
 // reabstraction reads a thunk that changes the convention of a function value. Only the function's type
 // is shown.
-func (r *swiftReader) reabstraction(self bool) swiftRef {
+func (r *Reader) reabstraction(self bool) ref {
 	signature := r.popKind(swSignature)
 	if !self {
 		to, from := r.popKind(swType), r.popKind(swType)
@@ -48,7 +48,7 @@ func (r *swiftReader) reabstraction(self bool) swiftRef {
 }
 
 // keyPathAccessor reads a function that a key path calls.
-func (r *swiftReader) keyPathAccessor(getter bool) swiftRef {
+func (r *Reader) keyPathAccessor(getter bool) ref {
 	text := "key path setter for %0 : "
 	switch {
 	case r.takeAll("mu"):
@@ -87,7 +87,7 @@ func (r *swiftReader) keyPathAccessor(getter bool) swiftRef {
 }
 
 // keyPathIndex reads a function that compares or hashes the indices in a key path.
-func (r *swiftReader) keyPathIndex(equals bool) swiftRef {
+func (r *Reader) keyPathIndex(equals bool) ref {
 	text := "key path index hash operator for %1(%0)"
 	if equals {
 		text = "key path index equality operator for %1(%0)"
@@ -113,7 +113,7 @@ func (r *swiftReader) keyPathIndex(equals bool) swiftRef {
 	return r.texted(swTemplate, text, r.reverse(types, 0), signature)
 }
 
-func (r *swiftReader) outlinedVariable() swiftRef {
+func (r *Reader) outlinedVariable() ref {
 	n := r.number()
 	if n < 0 {
 		return 0
@@ -129,7 +129,7 @@ func (r *swiftReader) outlinedVariable() swiftRef {
 
 // bridgedMethod reads an Objective-C method that was outlined with the conversion of its
 // arguments.
-func (r *swiftReader) bridgedMethod() swiftRef {
+func (r *Reader) bridgedMethod() ref {
 	from := r.pos
 	if r.oneOf("opam") == 0 {
 		return 0

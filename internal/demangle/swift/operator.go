@@ -1,7 +1,9 @@
-package demangle
+package swift
+
+import "symkit/internal/demangle/lex"
 
 // operator reads one operator, and returns the node to push, 0 if it cannot be read.
-func (r *swiftReader) operator() swiftRef {
+func (r *Reader) operator() ref {
 	switch c := r.next(); c {
 	case 'A':
 		return r.multiple()
@@ -71,7 +73,7 @@ func (r *swiftReader) operator() swiftRef {
 }
 
 // lowerOperator reads the operators after g, and identifiers.
-func (r *swiftReader) lowerOperator(c byte) swiftRef {
+func (r *Reader) lowerOperator(c byte) ref {
 	switch c {
 	case 'h':
 		return r.qualified("__shared %0")
@@ -94,7 +96,7 @@ func (r *swiftReader) lowerOperator(c byte) swiftRef {
 	case 's':
 		return r.node(swModule, "Swift", 0)
 	case 't':
-		return r.typ(r.list(swTuple, (*swiftReader).popTupleElement))
+		return r.typ(r.list(swTuple, (*Reader).popTupleElement))
 	case 'u':
 		signature := r.popKind(swSignature)
 		return r.typ(r.with(swGenericType, signature, r.popKind(swType)))
@@ -113,7 +115,7 @@ func (r *swiftReader) lowerOperator(c byte) swiftRef {
 	case '$':
 		return r.integer()
 	}
-	if isDigit(c) {
+	if lex.IsDigit(c) {
 		r.pos--
 		return r.identifier()
 	}
@@ -121,38 +123,12 @@ func (r *swiftReader) lowerOperator(c byte) swiftRef {
 }
 
 // qualified pops a type and returns it with a qualifier.
-func (r *swiftReader) qualified(template string) swiftRef {
+func (r *Reader) qualified(template string) ref {
 	return r.typ(r.texted(swTemplate, template, r.popInType()))
 }
 
-// list pops the elements of a list, of which the first was pushed after a marker; an empty
-// list is a marker of its own.
-func (r *swiftReader) list(k swiftKind, pop func(*swiftReader) swiftRef) swiftRef {
-	if r.popKind(swEmptyList) != 0 {
-		return r.node(k, "", 0)
-	}
-	return r.fullList(k, pop)
-}
-
-// fullList is list for one that has elements.
-func (r *swiftReader) fullList(k swiftKind, pop func(*swiftReader) swiftRef) swiftRef {
-	list := r.node(k, "", 0)
-	for first := false; !first; {
-		first = r.popKind(swFirst) != 0
-		list = r.add(list, pop(r))
-		if list == 0 {
-			return 0
-		}
-	}
-	return r.reverse(list, 0)
-}
-
-func (r *swiftReader) popType() swiftRef { return r.popKind(swType) }
-
-func (r *swiftReader) popTypeList() swiftRef { return r.list(swTypeList, (*swiftReader).popType) }
-
 // typeMangling reads a type, with the labels of its parameters if it is a function.
-func (r *swiftReader) typeMangling() swiftRef {
+func (r *Reader) typeMangling() ref {
 	t := r.popKind(swType)
 	labels, ok := r.labels(t)
 	if !ok {
@@ -165,7 +141,7 @@ func (r *swiftReader) typeMangling() swiftRef {
 }
 
 // annotation reads what is written at a function type, and a few qualifiers.
-func (r *swiftReader) annotation() swiftRef {
+func (r *Reader) annotation() ref {
 	switch r.next() {
 	case 'a':
 		return r.node(swAsync, "", 0)

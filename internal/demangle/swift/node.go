@@ -1,10 +1,12 @@
-package demangle
+package swift
 
-// swiftKind is the kind of a node of a Swift name.
-type swiftKind uint8
+import "symkit/internal/demangle/lex"
+
+// kind is the kind of a node of a Swift name.
+type kind uint8
 
 const (
-	swNone swiftKind = iota
+	swNone kind = iota
 
 	// Contexts: what other entities can be declared in.
 	swModule
@@ -138,8 +140,8 @@ const (
 	swIsPlain // a type that needs no parentheses in front of a suffix
 )
 
-// swiftTraits are the sets that each kind is in.
-var swiftTraits = [swKinds]uint8{
+// traits are the sets that each kind is in.
+var traits = [swKinds]uint8{
 	swModule: swIsContext | swIsPlain, swExtension: swIsContext, swAnonymous: swIsContext, swOpaqueResultOf: swIsContext,
 	swClass: swIsContext | swIsNominal | swIsPlain, swStruct: swIsContext | swIsNominal | swIsPlain,
 	swEnum: swIsContext | swIsNominal | swIsPlain, swProtocol: swIsContext | swIsNominal | swIsPlain,
@@ -164,14 +166,14 @@ var swiftTraits = [swKinds]uint8{
 }
 
 // in reports whether a kind is in a set.
-func (k swiftKind) in(set uint8) bool { return swiftTraits[k]&set != 0 }
+func (k kind) in(set uint8) bool { return traits[k]&set != 0 }
 
-// swiftRef is the number of a node, 0 for no node.
-type swiftRef int32
+// ref is the number of a node, 0 for no node.
+type ref int32
 
-// swiftNode is a node of a name: a directed graph without cycles, since substitutions share nodes.
-type swiftNode struct {
-	kind             swiftKind
+// node is a node of a name: a directed graph without cycles, since substitutions share nodes.
+type node struct {
+	kind             kind
 	text             string
 	index            int
 	first, n, spaces int32 // children: kids[first:first+n], with place for spaces
@@ -181,42 +183,42 @@ type swiftNode struct {
 // and 138 nodes to write, and none has more than 5 nodes to write or 15 bytes of text for a byte of
 // the name; repeated substitutions could ask for far more.
 const (
-	swiftMaxNodes = 1 << 14
-	swiftMaxKids  = 1 << 16
-	swiftMaxStack = 1 << 13
-	swiftMaxDepth = 768 // of a written node, as in Swift's own program
+	maxNodes = 1 << 14
+	maxKids  = 1 << 16
+	maxStack = 1 << 13
+	maxDepth = 768 // of a written node, as in Swift's own program
 )
 
-// swiftMost returns the most nodes and bytes that are written for a name.
-func swiftMost(name int) (steps, bytes int) {
-	return 1<<12 + 64*name, min(1<<12+64*name, MaxLength)
+// most returns the most nodes and bytes that are written for a name.
+func most(name int) (steps, bytes int) {
+	return 1<<12 + 64*name, min(1<<12+64*name, lex.MaxLength)
 }
 
-// swiftArena has the nodes of one name, and their children.
-type swiftArena struct {
-	nodes []swiftNode
-	kids  []swiftRef
+// arena has the nodes of one name, and their children.
+type arena struct {
+	nodes []node
+	kids  []ref
 }
 
 // reset forgets all nodes. Node 0 is no node: it has no kind, no text, no children.
-func (a *swiftArena) reset() {
-	a.nodes = append(a.nodes[:0], swiftNode{})
+func (a *arena) reset() {
+	a.nodes = append(a.nodes[:0], node{})
 	a.kids = a.kids[:0]
 }
 
 // full reports whether a name has more nodes than any real one.
-func (a *swiftArena) full() bool { return len(a.nodes) > swiftMaxNodes || len(a.kids) > swiftMaxKids }
+func (a *arena) full() bool { return len(a.nodes) > maxNodes || len(a.kids) > maxKids }
 
-func (a *swiftArena) kind(n swiftRef) swiftKind { return a.nodes[n].kind }
+func (a *arena) kind(n ref) kind { return a.nodes[n].kind }
 
 // children returns the children of a node; they are valid until the next one is added.
-func (a *swiftArena) children(n swiftRef) []swiftRef {
+func (a *arena) children(n ref) []ref {
 	node := &a.nodes[n]
 	return a.kids[node.first : node.first+node.n]
 }
 
 // child returns a child of a node, 0 if the node has none with this number.
-func (a *swiftArena) child(n swiftRef, i int) swiftRef {
+func (a *arena) child(n ref, i int) ref {
 	if kids := a.children(n); i >= 0 && i < len(kids) {
 		return kids[i]
 	}
@@ -224,7 +226,7 @@ func (a *swiftArena) child(n swiftRef, i int) swiftRef {
 }
 
 // childOf returns the first child of a kind.
-func (a *swiftArena) childOf(n swiftRef, k swiftKind) swiftRef {
+func (a *arena) childOf(n ref, k kind) ref {
 	for _, c := range a.children(n) {
 		if a.kind(c) == k {
 			return c
@@ -234,21 +236,21 @@ func (a *swiftArena) childOf(n swiftRef, k swiftKind) swiftRef {
 }
 
 // node makes a node without children.
-func (a *swiftArena) node(k swiftKind, text string, index int) swiftRef {
+func (a *arena) node(k kind, text string, index int) ref {
 	if a.full() {
 		return 0
 	}
-	a.nodes = append(a.nodes, swiftNode{kind: k, text: text, index: index})
-	return swiftRef(len(a.nodes) - 1)
+	a.nodes = append(a.nodes, node{kind: k, text: text, index: index})
+	return ref(len(a.nodes) - 1)
 }
 
 // with makes a node with children. Without one of them there is no node.
-func (a *swiftArena) with(k swiftKind, children ...swiftRef) swiftRef {
+func (a *arena) with(k kind, children ...ref) ref {
 	return a.texted(k, "", children...)
 }
 
 // texted is with for a node that has a text.
-func (a *swiftArena) texted(k swiftKind, text string, children ...swiftRef) swiftRef {
+func (a *arena) texted(k kind, text string, children ...ref) ref {
 	n := a.node(k, text, 0)
 	for _, c := range children {
 		n = a.add(n, c)
@@ -257,7 +259,7 @@ func (a *swiftArena) texted(k swiftKind, text string, children ...swiftRef) swif
 }
 
 // add appends a child, and returns the parent; without one of them it returns 0.
-func (a *swiftArena) add(parent, child swiftRef) swiftRef {
+func (a *arena) add(parent, child ref) ref {
 	if parent == 0 || child == 0 || a.full() {
 		return 0
 	}
@@ -280,12 +282,18 @@ func (a *swiftArena) add(parent, child swiftRef) swiftRef {
 }
 
 // typ wraps a node as a type.
-func (a *swiftArena) typ(n swiftRef) swiftRef { return a.with(swType, n) }
+func (a *arena) typ(n ref) ref { return a.with(swType, n) }
 
 // inType returns what a type is, for other nodes the node itself.
-func (a *swiftArena) inType(n swiftRef) swiftRef {
+func (a *arena) inType(n ref) ref {
 	if a.kind(n) == swType {
 		return a.child(n, 0)
 	}
 	return n
+}
+
+// functionTypes are the types of functions after X.
+var functionTypes = [128]string{
+	'E': " ", 'U': " ", 'A': "@autoclosure ", 'K': "@autoclosure ", 'f': "@convention(thin) ",
+	'L': "@escaping @convention(block) ", 'B': "@convention(block) ", 'C': "@convention(c) ",
 }

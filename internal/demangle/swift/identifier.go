@@ -1,15 +1,16 @@
-package demangle
+package swift
 
 import (
-	"slices"
 	"unicode/utf8"
+
+	"symkit/internal/demangle/lex"
 )
 
 // identifier reads an identifier: a length and that many characters; after a 0 also letters,
 // each a word of an identifier before it, the last one an upper-case letter; after 00 the
 // text is in Punycode.
-func (r *swiftReader) identifier() swiftRef {
-	if !isDigit(r.peek()) {
+func (r *Reader) identifier() ref {
+	if !lex.IsDigit(r.peek()) {
 		return 0
 	}
 	encoded := r.takeAll("00")
@@ -17,11 +18,11 @@ func (r *swiftReader) identifier() swiftRef {
 
 	text := r.scratch[:0]
 	for more := true; more; more = repeats {
-		for repeats && (isLower(r.peek()) || isUpper(r.peek())) {
+		for repeats && (lex.IsLower(r.peek()) || lex.IsUpper(r.peek())) {
 			c := r.next()
 			i := int(c|0x20) - 'a'
-			repeats = isLower(c)
-			if i >= len(r.words) || len(text)+len(r.words[i]) > MaxLength {
+			repeats = lex.IsLower(c)
+			if i >= len(r.words) || len(text)+len(r.words[i]) > lex.MaxLength {
 				return 0
 			}
 			text = append(text, r.words[i]...)
@@ -46,7 +47,7 @@ func (r *swiftReader) identifier() swiftRef {
 }
 
 // literal reads a length and that many characters.
-func (r *swiftReader) literal(encoded bool) (string, bool) {
+func (r *Reader) literal(encoded bool) (string, bool) {
 	n := r.natural()
 	if n <= 0 {
 		return "", false
@@ -60,18 +61,18 @@ func (r *swiftReader) literal(encoded bool) (string, bool) {
 	s := r.in[r.pos : r.pos+n]
 	r.pos += n
 	if encoded {
-		return swiftPunycode(s)
+		return punycode(s)
 	}
 	r.addWords(s)
 	return s, true
 }
 
-// swiftPunycode decodes an identifier. ASCII characters that symbols cannot have are moved to where
+// punycode decodes an identifier. ASCII characters that symbols cannot have are moved to where
 // UTF-16 has its surrogates.
-func swiftPunycode(s string) (string, bool) {
-	runes, ok := punycodeRunes([]byte(s), func(c byte) int64 {
+func punycode(s string) (string, bool) {
+	runes, ok := lex.PunycodeRunes([]byte(s), func(c byte) int64 {
 		switch {
-		case isLower(c):
+		case lex.IsLower(c):
 			return int64(c - 'a')
 		case 'A' <= c && c <= 'J':
 			return int64(c-'A') + 26
@@ -91,18 +92,18 @@ func swiftPunycode(s string) (string, bool) {
 
 // addWords splits an identifier into words: at underscores, and before an upper-case letter
 // that follows another character. Words have at least two characters.
-func (r *swiftReader) addWords(s string) {
+func (r *Reader) addWords(s string) {
 	const most = 26
 	start := -1
 	for i := 0; i <= len(s) && len(r.words) < most; i++ {
 		// A word ends here, and another may begin here.
-		if start >= 0 && (i == len(s) || s[i] == '_' || isUpper(s[i]) && !isUpper(s[i-1])) {
+		if start >= 0 && (i == len(s) || s[i] == '_' || lex.IsUpper(s[i]) && !lex.IsUpper(s[i-1])) {
 			if i-start >= 2 {
 				r.words = append(r.words, s[start:i])
 			}
 			start = -1
 		}
-		if start < 0 && i < len(s) && s[i] != '_' && !isDigit(s[i]) {
+		if start < 0 && i < len(s) && s[i] != '_' && !lex.IsDigit(s[i]) {
 			start = i
 		}
 	}
@@ -116,7 +117,7 @@ func isSwiftText(s string) bool {
 			return false
 		}
 		if s[i] == '$' && i+2 < len(s) && (s[i+1] == 's' || s[i+1] == 'S' || s[i+1] == 'e') &&
-			(isDigit(s[i+2]) || s[i+2] == 'S') {
+			(lex.IsDigit(s[i+2]) || s[i+2] == 'S') {
 			return false
 		}
 	}
@@ -125,21 +126,21 @@ func isSwiftText(s string) bool {
 
 // multiple reads substitutions: letters, lower case for all but the last, each with
 // a count in front of it; or a number from 27 on.
-func (r *swiftReader) multiple() swiftRef {
+func (r *Reader) multiple() ref {
 	for count := 0; ; {
 		c := r.next()
 		switch {
-		case isLower(c):
+		case lex.IsLower(c):
 			n := r.repeated(r.substitution(int(c-'a')), count)
 			if n == 0 || !r.push(n) {
 				return 0
 			}
 			count = 0
-		case isUpper(c):
+		case lex.IsUpper(c):
 			return r.repeated(r.substitution(int(c-'A')), count)
 		case c == '_':
 			return r.substitution(count + 26)
-		case isDigit(c):
+		case lex.IsDigit(c):
 			r.pos--
 			count = r.natural()
 			if count < 0 {
@@ -154,7 +155,7 @@ func (r *swiftReader) multiple() swiftRef {
 	}
 }
 
-func (r *swiftReader) substitution(i int) swiftRef {
+func (r *Reader) substitution(i int) ref {
 	if i >= len(r.substitutions) {
 		return 0
 	}
@@ -162,7 +163,7 @@ func (r *swiftReader) substitution(i int) swiftRef {
 }
 
 // repeated pushes a node all but once, and returns it.
-func (r *swiftReader) repeated(n swiftRef, count int) swiftRef {
+func (r *Reader) repeated(n ref, count int) ref {
 	const most = 2048
 	if count > most {
 		return 0
@@ -172,11 +173,5 @@ func (r *swiftReader) repeated(n swiftRef, count int) swiftRef {
 			return 0
 		}
 	}
-	return n
-}
-
-// reverse reverses the children of a node from one on.
-func (r *swiftReader) reverse(n swiftRef, from int) swiftRef {
-	slices.Reverse(r.children(n)[from:])
 	return n
 }

@@ -1,7 +1,9 @@
-package demangle
+package swift
+
+import "symkit/internal/demangle/lex"
 
 // subscript reads a subscript and its accessor.
-func (r *swiftReader) subscript() swiftRef {
+func (r *Reader) subscript() ref {
 	private := r.popKind(swPrivateName)
 	t := r.popKind(swType)
 	labels, ok := r.labels(t)
@@ -19,8 +21,8 @@ func (r *swiftReader) subscript() swiftRef {
 	return r.accessor(n)
 }
 
-// swiftAccessors are the names of accessors.
-var swiftAccessors = codeTable{
+// accessors are the names of accessors.
+var accessors = lex.CodeTable{
 	{"g", "getter"}, {"s", "setter"}, {"G", "getter"}, {"m", "materializeForSet"}, {"w", "willset"}, {"W", "didset"},
 	{"r", "read"}, {"y", "read2"}, {"M", "modify"}, {"x", "modify2"}, {"i", "init"},
 	{"aO", "owningMutableAddressor"}, {"ao", "nativeOwningMutableAddressor"}, {"aP", "nativePinningMutableAddressor"},
@@ -29,7 +31,7 @@ var swiftAccessors = codeTable{
 }
 
 // accessor reads the accessor of a variable or a subscript, or that there is none.
-func (r *swiftReader) accessor(storage swiftRef) swiftRef {
+func (r *Reader) accessor(storage ref) ref {
 	c := r.next()
 	if c == 'p' {
 		return storage
@@ -38,7 +40,7 @@ func (r *swiftReader) accessor(storage swiftRef) swiftRef {
 	if c == 'a' || c == 'l' {
 		code = append(code, r.next())
 	}
-	text, ok := swiftAccessors.text(code)
+	text, ok := accessors.Text(code)
 	if !ok {
 		return 0
 	}
@@ -46,7 +48,7 @@ func (r *swiftReader) accessor(storage swiftRef) swiftRef {
 }
 
 // functionEntity reads a function without a name.
-func (r *swiftReader) functionEntity() swiftRef {
+func (r *Reader) functionEntity() ref {
 	switch r.next() {
 	case 'D':
 		return r.texted(swDeinit, "__deallocating_deinit", r.popContext())
@@ -85,7 +87,7 @@ func (r *swiftReader) functionEntity() swiftRef {
 	return 0
 }
 
-func (r *swiftReader) initializer(k swiftKind) swiftRef {
+func (r *Reader) initializer(k kind) ref {
 	private := r.popKind(swPrivateName)
 	t := r.popKind(swType)
 	labels, ok := r.labels(t)
@@ -103,20 +105,20 @@ func (r *swiftReader) initializer(k swiftKind) swiftRef {
 	return n
 }
 
-func (r *swiftReader) closure(text string) swiftRef {
+func (r *Reader) closure(text string) ref {
 	number := r.numberNode()
 	t := r.popKind(swType)
 	return r.texted(swClosure, text, r.popContext(), number, t)
 }
 
-// swiftMacros are the kinds of macros that are attached to a declaration.
-var swiftMacros = codeTable{
+// macros are the kinds of macros that are attached to a declaration.
+var macros = lex.CodeTable{
 	{"a", "accessor"}, {"r", "member attribute"}, {"m", "member"}, {"p", "peer"}, {"c", "conformance"}, {"e", "extension"},
 	{"q", "preamble"}, {"b", "body"},
 }
 
 // expansion reads the expansion of a macro.
-func (r *swiftReader) expansion() swiftRef {
+func (r *Reader) expansion() ref {
 	c := r.next()
 	if c == 'X' {
 		line, column := r.numberNode(), r.numberNode()
@@ -133,7 +135,7 @@ func (r *swiftReader) expansion() swiftRef {
 	case c == 'u':
 		text = "unique name #"
 	default:
-		kind, ok := swiftMacros.text([]byte{c})
+		kind, ok := macros.Text([]byte{c})
 		name = r.popIn(swIsName)
 		if !ok || macro == 0 || name == 0 {
 			return 0
@@ -142,7 +144,7 @@ func (r *swiftReader) expansion() swiftRef {
 	}
 
 	// The context of an expansion can be another one.
-	var context swiftRef
+	var context ref
 	if k := r.top(); k == swExpansion || k == swExpansionPlace {
 		context = r.pop()
 	} else {
