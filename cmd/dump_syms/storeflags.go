@@ -113,14 +113,11 @@ var (
 func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
 	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force}
 	if objects.IsURL(f.Store) {
-		b, err := objects.Open(ctx, f.Store)
-		if err == nil {
-			err = b.Check(ctx) // before any work
-		}
+		s, err := store.OpenBucket(ctx, f.Store, opt)
 		if err != nil {
 			return nil, fmt.Errorf("--store %s: %w", f.Store, err)
 		}
-		return store.New(bucket{ctx, b}, opt), nil
+		return s, nil
 	}
 
 	s, err := store.Open(f.Store, opt)

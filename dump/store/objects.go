@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
@@ -11,40 +12,39 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"symkit/internal/objects"
 )
 
-// Objects keeps the files of a store that is not a directory, such as a bucket of an
-// object store.
-type Objects interface {
+// container keeps the files of a store that is not a directory: a bucket.
+type container interface {
 	// Exists reports whether there is an object.
-	Exists(name string) (bool, error)
+	Exists(ctx context.Context, name string) (bool, error)
 	// Create makes an object, which appears whole or not at all. Unless replace is set,
 	// the error for an object that exists is an fs.ErrExist.
-	Create(name string, o *Object, replace bool) error
+	Create(ctx context.Context, name string, content objects.Content, h objects.Header, replace bool) error
 	// URL returns the address of an object.
 	URL(name string) string
 }
 
-// Object is the content of a file, and what servers send with it.
-type Object struct {
-	io.ReaderAt
-	Length          int64
-	ContentType     string
-	ContentEncoding string            // "gzip" for a compressed file without a suffix
-	Meta            map[string]string // of a symbol file: original_size, original_md5_hash
+// OpenBucket opens the store in a bucket, whose address is s3://BUCKET or s3://BUCKET/PREFIX, and sends a request to see
+// whether the bucket can be read. Endpoint, region and credentials are those that other programs of AWS use. Files with
+// gzip have no suffix there: servers send them with a Content-Encoding. ctx is that of all requests of the store.
+func OpenBucket(ctx context.Context, address string, opt Options) (*Store, error) {
+	b, err := objects.Open(ctx, address)
+	if err == nil {
+		err = b.Check(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Store{ctx: ctx, objects: b, opt: opt}, nil
 }
-
-// Size is the length in bytes.
-func (o *Object) Size() int64 { return o.Length }
-
-// New returns a store of objects. Files with gzip have no suffix there: servers send
-// them with a Content-Encoding.
-func New(objects Objects, opt Options) *Store { return &Store{objects: objects, opt: opt} }
 
 // has is Has for a store of objects.
 func (s *Store) has(names []string) (bool, error) {
 	for _, name := range names {
-		exists, err := s.objects.Exists(name)
+		exists, err := s.objects.Exists(s.ctx, name)
 		if err != nil || !exists {
 			return false, err
 		}
@@ -64,23 +64,24 @@ func (s *Store) create(paths []string, kind Kind, how Compression, write func(io
 		return size, err
 	}
 
-	o := &Object{ReaderAt: b, Length: size.Stored, ContentType: "application/octet-stream"}
+	content := spooled{b, size.Stored}
+	h := objects.Header{ContentType: "application/octet-stream"}
 	if kind == Symbols {
 		// Mozilla's servers have these names.
-		o.ContentType = "text/plain; charset=utf-8"
-		o.Meta = map[string]string{
+		h.ContentType = "text/plain; charset=utf-8"
+		h.Meta = map[string]string{
 			"original_size": strconv.FormatInt(size.Text, 10), "original_md5_hash": hex.EncodeToString(sum.Sum(nil)),
 		}
 	}
 	switch how {
 	case Gzip:
-		o.ContentEncoding = "gzip"
+		h.ContentEncoding = "gzip"
 	case Zstd:
-		o.ContentType = "application/zstd"
+		h.ContentType = "application/zstd"
 	}
 
 	for i, path := range paths {
-		err := s.objects.Create(path, o, s.opt.Replace)
+		err := s.objects.Create(s.ctx, path, content, h, s.opt.Replace)
 		size.Existed = size.Existed || i == 0 && errors.Is(err, fs.ErrExist)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return size, fmt.Errorf("%w: %w", ErrStore, err)
@@ -129,6 +130,15 @@ func (s *spool) ReadAt(p []byte, at int64) (int, error) {
 	}
 	return bytes.NewReader(s.memory.Bytes()).ReadAt(p, at)
 }
+
+// spooled is the content of a spool, with its length in bytes.
+type spooled struct {
+	*spool
+	length int64
+}
+
+// Size returns the length in bytes.
+func (s spooled) Size() int64 { return s.length }
 
 // Close removes the file.
 func (s *spool) Close() error {

@@ -2,32 +2,35 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"testing"
+
+	"symkit/internal/objects"
 )
 
 // memory is a store of objects in memory.
 type memory struct {
 	objects map[string]string
-	last    Object
+	last    objects.Header
 	err     error
 }
 
 func (m *memory) URL(name string) string { return "mem://" + name }
 
-func (m *memory) Exists(name string) (bool, error) {
+func (m *memory) Exists(_ context.Context, name string) (bool, error) {
 	_, ok := m.objects[name]
 	return ok, m.err
 }
 
-func (m *memory) Create(name string, o *Object, replace bool) error {
+func (m *memory) Create(_ context.Context, name string, o objects.Content, h objects.Header, replace bool) error {
 	if _, ok := m.objects[name]; ok && !replace {
 		return fs.ErrExist
 	}
 	data, err := io.ReadAll(io.NewSectionReader(o, 0, o.Size()))
-	m.objects[name], m.last = string(data), *o
+	m.objects[name], m.last = string(data), h
 	return errors.Join(err, m.err)
 }
 
@@ -35,7 +38,7 @@ func (m *memory) Create(name string, o *Object, replace bool) error {
 // files through a temporary file.
 func TestObjects(t *testing.T) {
 	m := &memory{objects: map[string]string{}}
-	s := New(m, Options{Compression: Gzip})
+	s := &Store{objects: m, opt: Options{Compression: Gzip}}
 	paths, err := s.Paths(Module{Names: []string{"a"}, ID: "1"}, Symbols)
 	if err != nil || len(paths) != 1 || paths[0] != "a/1/a.sym" {
 		t.Fatal(paths, err)
@@ -58,7 +61,7 @@ func TestObjects(t *testing.T) {
 	}
 
 	text = make([]byte, memorySpool+1)
-	s = New(m, Options{})
+	s = &Store{objects: m}
 	if _, err := s.Put([]string{"large"}, Symbols, write); err != nil || m.objects["large"] != string(text) {
 		t.Errorf("%d bytes, %v", len(m.objects["large"]), err)
 	}

@@ -18,6 +18,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,8 @@ type Options struct {
 type Store struct {
 	root    *os.Root
 	dir     string
-	objects Objects // instead of root and dir, or nil
+	objects container       // instead of root and dir, or nil
+	ctx     context.Context // of the requests of objects
 	opt     Options
 }
 

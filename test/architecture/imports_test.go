@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"dump/internal/write":   {"dump/internal/dwarfx", "dump/internal/record", "emit", "internal/crash", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
 	"dump/single":           {"check", "check/report", "dump", "elfx", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
-	"dump/store":            {"internal/atomicfile", "internal/filename"},
+	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects"},
 
 	// Files.
 	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},

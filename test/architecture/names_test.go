@@ -20,7 +20,7 @@ var publicNames = map[string]int{
 	"dump/batch":           63,
 	"dump/pathmap":         6,
 	"dump/single":          20,
-	"dump/store":           36,
+	"dump/store":           30,
 	"elfx":                 91,
 	"elfx/archive":         11,
 	"elfx/archive/pkg":     19,
