@@ -15,7 +15,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"symkit/internal/demangle/dlang"
 	"symkit/internal/demangle/lex"
+	"symkit/internal/demangle/rust"
 	"symkit/internal/demangle/swift"
 )
 
@@ -187,9 +189,9 @@ func (d *Demangler) mangled(name []byte) (string, bool) {
 	}
 	switch {
 	case name[1] == 'R':
-		return rustV0(name)
+		return rust.V0(name)
 	case name[1] == 'Z':
-		if text, ok := rustLegacy(name); ok {
+		if text, ok := rust.Legacy(name); ok {
 			return text, true
 		}
 		return d.cxx(name)
@@ -203,7 +205,7 @@ func (d *Demangler) mangled(name []byte) (string, bool) {
 func other(name []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(name, []byte("_D")):
-		return dlang(name)
+		return dlang.Text(name)
 	case bytes.HasPrefix(name, []byte("__")):
 		return fortranModule(name)
 	case bytes.HasPrefix(name, []byte("_Q")):

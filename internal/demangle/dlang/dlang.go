@@ -1,4 +1,5 @@
-package demangle
+// Package dlang demangles the names of D.
+package dlang
 
 import (
 	"bytes"
@@ -6,23 +7,23 @@ import (
 	"symkit/internal/demangle/lex"
 )
 
-// dlang demangles D's names (D's ABI specification, "Name Mangling"), written
+// Text demangles D's names (D's ABI specification, "Name Mangling"), written
 // as the D compilers' own demanglers do, without the return type:
 // "_D4main3fooFiZv" is "main.foo(int)".
-func dlang(name []byte) (string, bool) {
+func Text(name []byte) (string, bool) {
 	if string(name) == "_Dmain" {
 		return "D main", true
 	}
 
 	// A thunk is named after its function.
-	if rest, ok := dThunk(name); ok {
-		text, ok := dlang(rest)
+	if rest, ok := thunk(name); ok {
+		text, ok := Text(rest)
 		return "thunk to " + text, ok
 	}
 	if len(name) < 3 || !lex.IsDigit(name[2]) && name[2] != '_' && name[2] != 'Q' {
 		return "", false
 	}
-	p := dparser{in: name, pos: 2}
+	p := parser{in: name, pos: 2}
 	p.mangled()
 	if p.bad || p.pos != len(p.in) || len(p.out) == 0 {
 		return "", false
@@ -30,9 +31,9 @@ func dlang(name []byte) (string, bool) {
 	return string(p.out), true
 }
 
-// dThunk finds the function in the name of a thunk, which adjusts the pointer
+// thunk finds the function in the name of a thunk, which adjusts the pointer
 // to an interface: gdc's "_DTi16_D...", ldc's "_DThn16_...".
-func dThunk(name []byte) (function []byte, ok bool) {
+func thunk(name []byte) (function []byte, ok bool) {
 	rest, gdc := bytes.CutPrefix(name, []byte("_DTi"))
 	if !gdc {
 		rest, ok = bytes.CutPrefix(name, []byte("_DThn"))
@@ -57,15 +58,15 @@ func dThunk(name []byte) (function []byte, ok bool) {
 }
 
 const (
-	dMaxDepth = 256
-	// dMaxSteps bounds the work on names whose back references multiply.
-	dMaxSteps = 1 << 16
+	maxDepth = 256
+	// maxSteps bounds the work on names whose back references multiply.
+	maxSteps = 1 << 16
 )
 
-// dparser reads a name from front to back and appends text to out. bad stays set after the
-// first failure. To follow a back reference, dparser sets pos to the target of the
+// parser reads a name from front to back and appends text to out. bad stays set after the
+// first failure. To follow a back reference, parser sets pos to the target of the
 // reference, and restores pos afterwards.
-type dparser struct {
+type parser struct {
 	in    []byte
 	pos   int
 	out   []byte
@@ -74,22 +75,22 @@ type dparser struct {
 	bad   bool
 }
 
-func (p *dparser) fail() { p.bad = true }
+func (p *parser) fail() { p.bad = true }
 
 // enter bounds recursion and work; leave must follow.
-func (p *dparser) enter() bool {
+func (p *parser) enter() bool {
 	p.depth++
 	p.steps++
-	if p.depth > dMaxDepth || p.steps > dMaxSteps || len(p.out) > MaxLength {
+	if p.depth > maxDepth || p.steps > maxSteps || len(p.out) > lex.MaxLength {
 		p.fail()
 	}
 	return !p.bad
 }
 
-func (p *dparser) leave() { p.depth-- }
+func (p *parser) leave() { p.depth-- }
 
 // peek returns the byte at pos+n, or 0 at the end.
-func (p *dparser) peek(n int) byte {
+func (p *parser) peek(n int) byte {
 	if p.pos+n < len(p.in) {
 		return p.in[p.pos+n]
 	}
@@ -97,7 +98,7 @@ func (p *dparser) peek(n int) byte {
 }
 
 // take skips s if it is next, and reports whether it was.
-func (p *dparser) take(s string) bool {
+func (p *parser) take(s string) bool {
 	if bytes.HasPrefix(p.in[p.pos:], []byte(s)) {
 		p.pos += len(s)
 		return true
@@ -105,10 +106,10 @@ func (p *dparser) take(s string) bool {
 	return false
 }
 
-func (p *dparser) put(s string) { p.out = append(p.out, s...) }
+func (p *parser) put(s string) { p.out = append(p.out, s...) }
 
 // number reads a decimal number.
-func (p *dparser) number() (n int) {
+func (p *parser) number() (n int) {
 	if !lex.IsDigit(p.peek(0)) {
 		p.fail()
 		return 0
@@ -125,7 +126,7 @@ func (p *dparser) number() (n int) {
 }
 
 // mangled reads QualifiedName Type, or QualifiedName Z, which has no type.
-func (p *dparser) mangled() {
+func (p *parser) mangled() {
 	if !p.enter() {
 		return
 	}
@@ -143,7 +144,7 @@ func (p *dparser) mangled() {
 
 // backref reads Q and a number in base 26, whose last digit is a lower-case letter, and
 // returns the position that many bytes before the Q.
-func (p *dparser) backref() int {
+func (p *parser) backref() int {
 	q := p.pos
 	if !p.take("Q") {
 		p.fail()
@@ -174,7 +175,7 @@ func (p *dparser) backref() int {
 }
 
 // at runs f at position back, and then continues where it was.
-func (p *dparser) at(back int, f func()) {
+func (p *parser) at(back int, f func()) {
 	if p.bad || !p.enter() {
 		return
 	}
@@ -186,7 +187,7 @@ func (p *dparser) at(back int, f func()) {
 }
 
 // isName reports whether a SymbolName is next.
-func (p *dparser) isName() bool {
+func (p *parser) isName() bool {
 	switch c := p.peek(0); {
 	case lex.IsDigit(c):
 		return true
@@ -203,7 +204,7 @@ func (p *dparser) isName() bool {
 // qualified reads a QualifiedName and writes its identifiers with dots between them. An
 // identifier of a function is followed by its parameters and, if modifiers is set, by
 // the modifiers of a method's this.
-func (p *dparser) qualified(modifiers bool) {
+func (p *parser) qualified(modifiers bool) {
 	for first := true; !p.bad && (first || p.isName()); {
 		if p.take("0") { // anonymous
 			for p.take("0") {
@@ -244,7 +245,7 @@ func (p *dparser) qualified(modifiers bool) {
 }
 
 // identifier reads one name: plain, a template instance or a reference.
-func (p *dparser) identifier() {
+func (p *parser) identifier() {
 	if !p.enter() {
 		return
 	}
@@ -289,9 +290,9 @@ func allDigits(s []byte) bool {
 	return true
 }
 
-// dSpecial maps names that compilers make to the text of a function, or to a kind that
+// specialNames maps names that compilers make to the text of a function, or to a kind that
 // is put before the whole name.
-var dSpecial = [...]struct {
+var specialNames = [...]struct {
 	name string // and the letters that must follow it
 	keep int    // how many of these letters are not part of the name
 	text string
@@ -308,7 +309,7 @@ var dSpecial = [...]struct {
 }
 
 // lname reads a length and a name.
-func (p *dparser) lname() {
+func (p *parser) lname() {
 	n := p.number()
 	if p.bad || n == 0 || n > len(p.in)-p.pos {
 		p.fail()
@@ -318,7 +319,7 @@ func (p *dparser) lname() {
 	rest := p.in[p.pos:]
 
 	// Names with a meaning, if the length is theirs.
-	for _, s := range dSpecial {
+	for _, s := range specialNames {
 		if !bytes.HasPrefix(rest, []byte(s.name)) {
 			continue
 		}

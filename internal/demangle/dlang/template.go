@@ -1,4 +1,4 @@
-package demangle
+package dlang
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 
 // template reads __T LName TemplateArgs Z. size is the length in bytes that the name
 // states before it, or -1 if it states none.
-func (p *dparser) template(size int) {
+func (p *parser) template(size int) {
 	start := p.pos
 	if !p.enter() {
 		return
@@ -27,7 +27,7 @@ func (p *dparser) template(size int) {
 	}
 }
 
-func (p *dparser) templateArgs() {
+func (p *parser) templateArgs() {
 	for first := true; !p.bad; first = false {
 		if p.take("Z") {
 			return
@@ -60,7 +60,7 @@ func (p *dparser) templateArgs() {
 // templateSymbol reads an argument that is a symbol: a whole mangled name, a reference
 // or a qualified name. Before D 2.077 a length came first, whose digits cannot be
 // distinguished from those of the first name's length.
-func (p *dparser) templateSymbol() {
+func (p *parser) templateSymbol() {
 	if p.take("_D") {
 		p.nested()
 		return
@@ -98,7 +98,7 @@ func (p *dparser) templateSymbol() {
 }
 
 // nested reads a mangled name after its _D.
-func (p *dparser) nested() {
+func (p *parser) nested() {
 	if !lex.IsDigit(p.peek(0)) && p.peek(0) != '_' && p.peek(0) != 'Q' {
 		p.fail()
 		return
@@ -107,7 +107,7 @@ func (p *dparser) nested() {
 }
 
 // templateValue reads a type and a value of it.
-func (p *dparser) templateValue() {
+func (p *parser) templateValue() {
 	c := p.peek(0)
 	if c == 'Q' {
 		look := *p
@@ -126,7 +126,7 @@ func (p *dparser) templateValue() {
 }
 
 // value reads a Value. name is the text of its type, c the type's letter.
-func (p *dparser) value(name string, c byte) {
+func (p *parser) value(name string, c byte) {
 	if !p.enter() {
 		return
 	}
@@ -178,7 +178,7 @@ func (p *dparser) value(name string, c byte) {
 }
 
 // elements reads an array literal or, if pairs is set, an associative one.
-func (p *dparser) elements(pairs bool) {
+func (p *parser) elements(pairs bool) {
 	if !pairs {
 		p.list("[", "]")
 		return
@@ -195,7 +195,7 @@ func (p *dparser) elements(pairs bool) {
 	p.put("]")
 }
 
-func (p *dparser) list(open, end string) {
+func (p *parser) list(open, end string) {
 	p.put(open)
 	for i, n := 0, p.number(); i < n && !p.bad; i++ {
 		if i > 0 {
@@ -206,11 +206,11 @@ func (p *dparser) list(open, end string) {
 	p.put(end)
 }
 
-// dSuffixes maps the letters of types to the suffixes of their integers.
-var dSuffixes = lex.CodeTable{{"h", "u"}, {"t", "u"}, {"k", "u"}, {"l", "L"}, {"m", "uL"}}
+// suffixes maps the letters of types to the suffixes of their integers.
+var suffixes = lex.CodeTable{{"h", "u"}, {"t", "u"}, {"k", "u"}, {"l", "L"}, {"m", "uL"}}
 
 // integer reads a number and writes it as a literal of type c.
-func (p *dparser) integer(c byte) {
+func (p *parser) integer(c byte) {
 	start := p.pos
 	for lex.IsDigit(p.peek(0)) {
 		p.pos++
@@ -228,7 +228,7 @@ func (p *dparser) integer(c byte) {
 			p.fail()
 			return
 		}
-		p.put(dChar(c, n))
+		p.put(character(c, n))
 	case 'b':
 		if digits == "0" {
 			p.put("false")
@@ -236,13 +236,13 @@ func (p *dparser) integer(c byte) {
 			p.put("true")
 		}
 	default:
-		suffix, _ := dSuffixes.Text([]byte{c})
+		suffix, _ := suffixes.Text([]byte{c})
 		p.put(digits + suffix)
 	}
 }
 
-// dChar returns a character literal. Printable ASCII is not escaped.
-func dChar(c byte, n uint64) string {
+// character returns a character literal. Printable ASCII is not escaped.
+func character(c byte, n uint64) string {
 	if c == 'a' && n >= 0x20 && n < 0x7f {
 		return "'" + string(rune(n)) + "'"
 	}
@@ -259,7 +259,7 @@ func dChar(c byte, n uint64) string {
 
 // real reads a floating-point number: NAN, INF, or hexadecimal digits and an
 // exponent, with N for minus.
-func (p *dparser) real() {
+func (p *parser) real() {
 	switch {
 	case p.take("NAN"):
 		p.put("NaN")
@@ -305,7 +305,7 @@ func isHexUpper(b byte) bool { return lex.IsDigit(b) || 'A' <= b && b <= 'F' }
 
 // stringValue reads a string of char, wchar or dchar: the number of bytes, and two
 // hexadecimal digits for each byte.
-func (p *dparser) stringValue() {
+func (p *parser) stringValue() {
 	kind := p.peek(0)
 	p.pos++
 	n := p.number()
@@ -329,11 +329,11 @@ func (p *dparser) stringValue() {
 	}
 }
 
-var dEscapes = lex.CodeTable{{"\t", `\t`}, {"\n", `\n`}, {"\r", `\r`}, {"\f", `\f`}, {"\v", `\v`}}
+var escapes = lex.CodeTable{{"\t", `\t`}, {"\n", `\n`}, {"\r", `\r`}, {"\f", `\f`}, {"\v", `\v`}}
 
-func (p *dparser) stringByte(c byte) {
+func (p *parser) stringByte(c byte) {
 	const hex = "0123456789abcdef"
-	switch s, ok := dEscapes.Text([]byte{c}); {
+	switch s, ok := escapes.Text([]byte{c}); {
 	case ok:
 		p.put(s)
 	case c >= 0x20 && c < 0x7f:

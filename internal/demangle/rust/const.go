@@ -1,4 +1,4 @@
-package demangle
+package rust
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 // constant reads the value of a generic argument or the length of an array. The tag of the
 // value's type comes first and decides how the value is written. inner is set if the value is
 // part of an expression. As in Rust, an argument gets braces unless it is a literal.
-func (p *rparser) constant(inner bool) {
+func (p *parser) constant(inner bool) {
 	if !p.enter() {
 		return
 	}
@@ -37,7 +37,7 @@ func (p *rparser) constant(inner bool) {
 }
 
 // literal reads a value that is written without an operator.
-func (p *rparser) literal() {
+func (p *parser) literal() {
 	switch p.next() {
 	case 'p':
 		p.put("_")
@@ -74,7 +74,7 @@ func (p *rparser) literal() {
 }
 
 // composed reads a value that is made of others, or of characters.
-func (p *rparser) composed() {
+func (p *parser) composed() {
 	one := func() { p.constant(true) }
 	switch tag := p.next(); tag {
 	// A reference to a string is written as a literal, and a string without a reference as
@@ -110,7 +110,7 @@ func (p *rparser) composed() {
 }
 
 // hex reads hexadecimal digits up to an underscore, and skips the underscore.
-func (p *rparser) hex() string {
+func (p *parser) hex() string {
 	start := p.pos
 	for lex.IsHex(p.peek()) {
 		p.pos++
@@ -122,7 +122,7 @@ func (p *rparser) hex() string {
 	return digits
 }
 
-func (p *rparser) small() (uint64, bool) {
+func (p *parser) small() (uint64, bool) {
 	digits := p.hex()
 	if digits == "" {
 		return 0, !p.bad
@@ -132,7 +132,7 @@ func (p *rparser) small() (uint64, bool) {
 }
 
 // integer writes a number in decimal, or in hexadecimal if it has more than 64 bits.
-func (p *rparser) integer() {
+func (p *parser) integer() {
 	digits := p.hex()
 	trimmed := strings.TrimLeft(digits, "0")
 	if len(trimmed) > 16 {
@@ -147,7 +147,7 @@ func (p *rparser) integer() {
 	p.put(strconv.FormatUint(n, 10))
 }
 
-func (p *rparser) stringConstant() {
+func (p *parser) stringConstant() {
 	digits := p.hex()
 	if p.bad || len(digits)%2 != 0 {
 		p.fail()
@@ -167,7 +167,7 @@ func (p *rparser) stringConstant() {
 }
 
 // quote writes characters between quotation marks, with Rust's escapes.
-func (p *rparser) quote(mark rune, text string) {
+func (p *parser) quote(mark rune, text string) {
 	p.out = utf8.AppendRune(p.out, mark)
 	for _, r := range text {
 		if i := strings.IndexRune("\x00\t\n\r\\", r); i >= 0 {
@@ -190,7 +190,7 @@ func (p *rparser) quote(mark rune, text string) {
 
 // structConstant reads the value of a structure or of an enumeration's variant, the parts with
 // one.
-func (p *rparser) structConstant(one func()) {
+func (p *parser) structConstant(one func()) {
 	p.path(true)
 	switch p.next() {
 	case 'U':

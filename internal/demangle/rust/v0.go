@@ -1,4 +1,6 @@
-package demangle
+// Package rust demangles the names of rustc: those of its first mangling, which have C++'s form, and those of the
+// second.
+package rust
 
 import (
 	"bytes"
@@ -8,12 +10,12 @@ import (
 	"symkit/internal/demangle/lex"
 )
 
-// rustV0 demangles the names of rustc's second mangling (RFC 2603, the rustc book's
+// V0 demangles the names of rustc's second mangling (RFC 2603, the rustc book's
 // "v0 Symbol Format"). The text has no hashes of crates and no types of constants.
 //
 // The demangling library reads these names, too, but takes a closure within a closure,
 // whose names are both empty ("00"), for one closure.
-func rustV0(name []byte) (string, bool) {
+func V0(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_R"))
 	if !ok || len(s) == 0 || !lex.IsUpper(s[0]) {
 		return "", false
@@ -27,7 +29,7 @@ func rustV0(name []byte) (string, bool) {
 	}
 
 	// After the path may come the crate that made this instance, which is not written.
-	p := rparser{in: s}
+	p := parser{in: s}
 	p.path(true)
 	if p.pos < len(p.in) {
 		end := len(p.out)
@@ -41,14 +43,14 @@ func rustV0(name []byte) (string, bool) {
 }
 
 const (
-	rMaxDepth = 500
-	// rMaxSteps bounds the work on names whose back references multiply.
-	rMaxSteps = 1 << 16
+	maxDepth = 500
+	// maxSteps bounds the work on names whose back references multiply.
+	maxSteps = 1 << 16
 )
 
-// rparser reads a name from front to back and appends text to out. bad stays set after the
+// parser reads a name from front to back and appends text to out. bad stays set after the
 // first failure.
-type rparser struct {
+type parser struct {
 	in        []byte
 	pos       int
 	out       []byte
@@ -58,21 +60,21 @@ type rparser struct {
 	bad       bool
 }
 
-func (p *rparser) fail() { p.bad = true }
+func (p *parser) fail() { p.bad = true }
 
 // enter bounds recursion and work; leave must follow.
-func (p *rparser) enter() bool {
+func (p *parser) enter() bool {
 	p.depth++
 	p.steps++
-	if p.depth > rMaxDepth || p.steps > rMaxSteps || len(p.out) > MaxLength {
+	if p.depth > maxDepth || p.steps > maxSteps || len(p.out) > lex.MaxLength {
 		p.fail()
 	}
 	return !p.bad
 }
 
-func (p *rparser) leave() { p.depth-- }
+func (p *parser) leave() { p.depth-- }
 
-func (p *rparser) peek() byte {
+func (p *parser) peek() byte {
 	if p.pos < len(p.in) {
 		return p.in[p.pos]
 	}
@@ -80,7 +82,7 @@ func (p *rparser) peek() byte {
 }
 
 // next reads a byte; 0, which is in no name, at the end.
-func (p *rparser) next() byte {
+func (p *parser) next() byte {
 	c := p.peek()
 	if c == 0 {
 		p.fail()
@@ -90,7 +92,7 @@ func (p *rparser) next() byte {
 	return c
 }
 
-func (p *rparser) take(c byte) bool {
+func (p *parser) take(c byte) bool {
 	if p.peek() != c || p.bad {
 		return false
 	}
@@ -98,11 +100,11 @@ func (p *rparser) take(c byte) bool {
 	return true
 }
 
-func (p *rparser) put(s string) { p.out = append(p.out, s...) }
+func (p *parser) put(s string) { p.out = append(p.out, s...) }
 
 // base62 reads a number in base 62 up to an underscore. The underscore alone is 0; with
 // digits the number is one more than the value of the digits.
-func (p *rparser) base62() (n uint64) {
+func (p *parser) base62() (n uint64) {
 	if p.take('_') {
 		return 0
 	}
@@ -129,7 +131,7 @@ func (p *rparser) base62() (n uint64) {
 }
 
 // optional reads tag and a number and returns the number plus one, or 0 without the tag.
-func (p *rparser) optional(tag byte) uint64 {
+func (p *parser) optional(tag byte) uint64 {
 	if !p.take(tag) {
 		return 0
 	}
@@ -138,12 +140,12 @@ func (p *rparser) optional(tag byte) uint64 {
 
 // identifier reads an optional disambiguator and a name. The length of the name has no
 // leading zeros: the empty name is "0".
-func (p *rparser) identifier() (name string, disambiguator uint64) {
+func (p *parser) identifier() (name string, disambiguator uint64) {
 	disambiguator = p.optional('s')
 	return p.plainIdentifier(), disambiguator
 }
 
-func (p *rparser) plainIdentifier() string {
+func (p *parser) plainIdentifier() string {
 	encoded := p.take('u')
 	c := p.next()
 	if !lex.IsDigit(c) {
@@ -186,7 +188,7 @@ func undecoded(name []byte) string {
 }
 
 // backref reads the position that a B refers to, and runs f there.
-func (p *rparser) backref(f func()) {
+func (p *parser) backref(f func()) {
 	at := p.pos - 1
 	to := p.base62()
 	if p.bad || to >= uint64(at) || !p.enter() {
@@ -203,7 +205,7 @@ func (p *rparser) backref(f func()) {
 
 // path reads a path. value is set if the path names a value, whose generic arguments
 // are written after "::".
-func (p *rparser) path(value bool) {
+func (p *parser) path(value bool) {
 	if !p.enter() {
 		return
 	}
@@ -241,7 +243,7 @@ func (p *rparser) path(value bool) {
 }
 
 // implPath skips the path of an impl block, which is not written.
-func (p *rparser) implPath() {
+func (p *parser) implPath() {
 	end := len(p.out)
 	p.optional('s')
 	p.path(false)
@@ -250,7 +252,7 @@ func (p *rparser) implPath() {
 	}
 }
 
-func (p *rparser) nested(value bool) {
+func (p *parser) nested(value bool) {
 	space := p.next()
 	p.path(value)
 	name, disambiguator := p.identifier()
@@ -276,7 +278,7 @@ func (p *rparser) nested(value bool) {
 }
 
 // list reads elements up to E, and writes commas between them.
-func (p *rparser) list(element func()) (n int) {
+func (p *parser) list(element func()) (n int) {
 	for ; !p.bad && !p.take('E'); n++ {
 		if n > 0 {
 			p.put(", ")
@@ -286,7 +288,7 @@ func (p *rparser) list(element func()) (n int) {
 	return n
 }
 
-func (p *rparser) genericArg() {
+func (p *parser) genericArg() {
 	switch {
 	case p.take('L'):
 		p.lifetime(p.base62())
@@ -298,7 +300,7 @@ func (p *rparser) genericArg() {
 }
 
 // lifetime writes a lifetime: index 0 is erased, others count from the innermost binder.
-func (p *rparser) lifetime(index uint64) {
+func (p *parser) lifetime(index uint64) {
 	switch {
 	case index == 0:
 		p.put("'_")
@@ -314,7 +316,7 @@ func (p *rparser) lifetime(index uint64) {
 }
 
 // binder reads the lifetimes that are bound in the part of the name that f reads.
-func (p *rparser) binder(f func()) {
+func (p *parser) binder(f func()) {
 	n := p.optional('G')
 	if n > uint64(len(p.in)) {
 		p.fail()

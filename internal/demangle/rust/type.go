@@ -1,9 +1,9 @@
-package demangle
+package rust
 
 import "strings"
 
-// rBasic maps tags of one letter to the basic types.
-var rBasic = [256]string{
+// basicTypes maps tags of one letter to the basic types.
+var basicTypes = [256]string{
 	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize", 'j': "usize",
 	'l': "i32", 'm': "u32", 'n': "i128", 'o': "u128", 's': "i16", 't': "u16", 'u': "()", 'v': "...", 'x': "i64",
 	'y': "u64", 'z': "!", 'p': "_",
@@ -11,7 +11,7 @@ var rBasic = [256]string{
 
 // typ reads a type: its tag decides which of the grammar's rules follows. A letter that is no
 // tag of a type begins a path.
-func (p *rparser) typ() {
+func (p *parser) typ() {
 	if !p.enter() {
 		return
 	}
@@ -21,7 +21,7 @@ func (p *rparser) typ() {
 		p.put("#[splat] ")
 	}
 	tag := p.next()
-	if s := rBasic[tag]; s != "" {
+	if s := basicTypes[tag]; s != "" {
 		p.put(s)
 		return
 	}
@@ -91,7 +91,7 @@ func (p *rparser) typ() {
 }
 
 // function reads the signature of a function pointer.
-func (p *rparser) function() {
+func (p *parser) function() {
 	if p.take('U') {
 		p.put("unsafe ")
 	}
@@ -115,7 +115,7 @@ func (p *rparser) function() {
 }
 
 // bounds reads the traits of a trait object.
-func (p *rparser) bounds() {
+func (p *parser) bounds() {
 	for n := 0; !p.bad && !p.take('E'); n++ {
 		if n > 0 {
 			p.put(" + ")
@@ -145,7 +145,7 @@ func (p *rparser) bounds() {
 
 // openPath reads a path. If the path has arguments, openPath writes no closing bracket,
 // so that associated types and constants can follow, and returns true.
-func (p *rparser) openPath() (open bool) {
+func (p *parser) openPath() (open bool) {
 	switch {
 	case p.take('I'):
 		p.path(false)
@@ -162,7 +162,7 @@ func (p *rparser) openPath() (open bool) {
 
 // pattern reads the values that a type is restricted to: a range, several patterns, or all but
 // null.
-func (p *rparser) pattern() {
+func (p *parser) pattern() {
 	if !p.enter() {
 		return
 	}

@@ -1,4 +1,4 @@
-package demangle
+package rust
 
 import (
 	"bytes"
@@ -8,21 +8,21 @@ import (
 	"symkit/internal/demangle/lex"
 )
 
-// rustEscapes maps the escapes of Rust's legacy mangling, for characters that C++'s
+// escapes maps the escapes of Rust's legacy mangling, for characters that C++'s
 // identifiers cannot have, to the characters.
-var rustEscapes = lex.CodeTable{
+var escapes = lex.CodeTable{
 	{"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"}, {"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","},
 }
 
-// rustLegacy reads names of rustc's first mangling. They have the form of C++'s nested
+// Legacy reads names of rustc's first mangling. They have the form of C++'s nested
 // names whose last identifier is a hash: "17h" and 16 hexadecimal digits. The hash and
 // the compiler's suffix after the name are dropped.
 //
 // The demangling library reads these names, too, but loses the underscore at the start
 // of an identifier, such as that of __rust_begin_short_backtrace.
-func rustLegacy(name []byte) (string, bool) {
+func Legacy(name []byte) (string, bool) {
 	s, ok := bytes.CutPrefix(name, []byte("_ZN"))
-	if !ok || !hasRustHash(s) {
+	if !ok || !hasHash(s) {
 		return "", false
 	}
 
@@ -39,7 +39,7 @@ func rustLegacy(name []byte) (string, bool) {
 			if len(out) > 0 {
 				out = append(out, "::"...)
 			}
-			out, ok = appendRust(out, last)
+			out, ok = appendIdentifier(out, last)
 			if !ok {
 				return "", false
 			}
@@ -47,15 +47,15 @@ func rustLegacy(name []byte) (string, bool) {
 		last, s = s[digits:digits+n], s[digits+n:]
 	}
 
-	if len(s) == 0 || len(s) > 1 && s[1] != '.' || !isRustHash(last) {
+	if len(s) == 0 || len(s) > 1 && s[1] != '.' || !isHash(last) {
 		return "", false
 	}
 	return string(out), len(out) > 0
 }
 
-// hasRustHash reports whether a name may end in a hash. It is a quick test that most of
+// hasHash reports whether a name may end in a hash. It is a quick test that most of
 // C++'s names fail.
-func hasRustHash(s []byte) bool {
+func hasHash(s []byte) bool {
 	if found := bytes.Contains(s, []byte{'.'}); found { // in an identifier or of a suffix
 		return bytes.Contains(s, []byte("17h"))
 	}
@@ -63,9 +63,9 @@ func hasRustHash(s []byte) bool {
 	return len(s) > end && string(s[len(s)-end:][:3]) == "17h"
 }
 
-// isRustHash reports whether s is h and 16 hexadecimal digits. At least five of the
+// isHash reports whether s is h and 16 hexadecimal digits. At least five of the
 // digits must differ, so that C++ names of that form are not taken for Rust's.
-func isRustHash(s []byte) bool {
+func isHash(s []byte) bool {
 	if len(s) != 17 || s[0] != 'h' {
 		return false
 	}
@@ -86,8 +86,8 @@ func isRustHash(s []byte) bool {
 	return n >= 5
 }
 
-// appendRust appends an identifier, with its escapes replaced.
-func appendRust(out, s []byte) ([]byte, bool) {
+// appendIdentifier appends an identifier, with its escapes replaced.
+func appendIdentifier(out, s []byte) ([]byte, bool) {
 	if bytes.HasPrefix(s, []byte("_$")) {
 		s = s[1:] // an identifier cannot begin with the dollar
 	}
@@ -103,7 +103,7 @@ func appendRust(out, s []byte) ([]byte, bool) {
 			if !ok {
 				return nil, false
 			}
-			out, ok = appendRustEscape(out, escape)
+			out, ok = appendEscape(out, escape)
 			if !ok {
 				return nil, false
 			}
@@ -119,8 +119,8 @@ func appendRust(out, s []byte) ([]byte, bool) {
 	return out, true
 }
 
-func appendRustEscape(out, escape []byte) ([]byte, bool) {
-	if text, ok := rustEscapes.Text(escape); ok {
+func appendEscape(out, escape []byte) ([]byte, bool) {
+	if text, ok := escapes.Text(escape); ok {
 		return append(out, text...), true
 	}
 	if len(escape) < 2 || escape[0] != 'u' {

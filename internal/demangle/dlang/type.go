@@ -1,23 +1,23 @@
-package demangle
+package dlang
 
 import "symkit/internal/demangle/lex"
 
-// dBasic maps letters to the basic types.
-var dBasic = [256]string{
+// basicTypes maps letters to the basic types.
+var basicTypes = [256]string{
 	'a': "char", 'b': "bool", 'c': "creal", 'd': "double", 'e': "real", 'f': "float", 'g': "byte", 'h': "ubyte",
 	'i': "int", 'j': "ireal", 'k': "uint", 'l': "long", 'm': "ulong", 'n': "typeof(null)", 'o': "ifloat",
 	'p': "idouble", 'q': "cfloat", 'r': "cdouble", 's': "short", 't': "ushort", 'u': "wchar", 'v': "void", 'w': "dchar",
 }
 
 // typ reads a Type: its first letter decides which of the grammar's rules follows.
-func (p *dparser) typ() {
+func (p *parser) typ() {
 	if !p.enter() {
 		return
 	}
 	defer p.leave()
 
 	c := p.peek(0)
-	if s := dBasic[c]; s != "" {
+	if s := basicTypes[c]; s != "" {
 		p.pos++
 		p.put(s)
 		return
@@ -82,7 +82,7 @@ func (p *dparser) typ() {
 }
 
 // wrapped skips n letters, which stand for the qualifier with, and reads the qualified type.
-func (p *dparser) wrapped(n int, with string) {
+func (p *parser) wrapped(n int, with string) {
 	p.pos += n
 	p.put(with)
 	p.typ()
@@ -91,7 +91,7 @@ func (p *dparser) wrapped(n int, with string) {
 
 // staticArray reads the length of an array and the type of its elements, which is written
 // first.
-func (p *dparser) staticArray() {
+func (p *parser) staticArray() {
 	p.pos++
 	start := p.pos
 	for lex.IsDigit(p.peek(0)) {
@@ -104,7 +104,7 @@ func (p *dparser) staticArray() {
 }
 
 // pointer reads the type that a pointer refers to.
-func (p *dparser) pointer() {
+func (p *parser) pointer() {
 	p.pos++
 	if p.isCallConvention() {
 		p.functionType()
@@ -116,7 +116,7 @@ func (p *dparser) pointer() {
 }
 
 // wideInteger reads an integer type of 128 bits.
-func (p *dparser) wideInteger() {
+func (p *parser) wideInteger() {
 	switch {
 	case p.take("zi"):
 		p.put("cent")
@@ -128,7 +128,7 @@ func (p *dparser) wideInteger() {
 }
 
 // assocArray reads the types of the key and of the value, which is written first.
-func (p *dparser) assocArray() {
+func (p *parser) assocArray() {
 	p.pos++
 	start := len(p.out)
 	p.typ()
@@ -139,7 +139,7 @@ func (p *dparser) assocArray() {
 }
 
 // delegate reads a function type with the modifiers of the delegate's context.
-func (p *dparser) delegate() {
+func (p *parser) delegate() {
 	p.pos++
 	mods := p.modifiers()
 	if p.peek(0) == 'Q' {
@@ -152,7 +152,7 @@ func (p *dparser) delegate() {
 }
 
 // tuple reads a number and as many types.
-func (p *dparser) tuple() {
+func (p *parser) tuple() {
 	p.pos++
 	n := p.number()
 	p.put("Tuple!(")
@@ -166,7 +166,7 @@ func (p *dparser) tuple() {
 }
 
 // modifiers reads the modifiers of a method's this or of a delegate's context.
-func (p *dparser) modifiers() (s string) {
+func (p *parser) modifiers() (s string) {
 	for {
 		switch {
 		case p.take("x"):
@@ -183,7 +183,7 @@ func (p *dparser) modifiers() (s string) {
 	}
 }
 
-func (p *dparser) isCallConvention() bool {
+func (p *parser) isCallConvention() bool {
 	switch p.peek(0) {
 	case 'F', 'U', 'V', 'W', 'R', 'Y':
 		return true
@@ -198,7 +198,7 @@ var callConventions = lex.CodeTable{
 
 // functionType reads the type of a function and writes it as
 // "linkage return(parameters) attributes ".
-func (p *dparser) functionType() {
+func (p *parser) functionType() {
 	if !p.enter() {
 		return
 	}
@@ -214,7 +214,7 @@ func (p *dparser) functionType() {
 }
 
 // signature reads linkage, attributes and parameters, and writes the last.
-func (p *dparser) signature(linkage, attributes *string) {
+func (p *parser) signature(linkage, attributes *string) {
 	if !p.isCallConvention() {
 		p.fail()
 		return
@@ -232,15 +232,15 @@ func (p *dparser) signature(linkage, attributes *string) {
 	p.put(")")
 }
 
-var dAttributes = lex.CodeTable{
+var attributes = lex.CodeTable{
 	{"a", "pure "}, {"b", "nothrow "}, {"c", "ref "}, {"d", "@property "}, {"e", "@trusted "}, {"f", "@safe "},
 	{"i", "@nogc "}, {"j", "return "}, {"l", "scope "}, {"m", "@live "},
 }
 
 // attributes reads those of a function. Ng, Nh, Nk and Nn begin a parameter.
-func (p *dparser) attributes() (s string) {
+func (p *parser) attributes() (s string) {
 	for p.peek(0) == 'N' {
-		text, ok := dAttributes.Text([]byte{p.peek(1)})
+		text, ok := attributes.Text([]byte{p.peek(1)})
 		if !ok {
 			break
 		}
@@ -251,7 +251,7 @@ func (p *dparser) attributes() (s string) {
 }
 
 // storage reads the classes of a parameter that may stand in either order.
-func (p *dparser) storage() {
+func (p *parser) storage() {
 	for {
 		switch {
 		case p.take("M"):
@@ -265,7 +265,7 @@ func (p *dparser) storage() {
 }
 
 // params reads parameters up to the letter that closes them.
-func (p *dparser) params() {
+func (p *parser) params() {
 	for first := true; !p.bad; first = false {
 		switch {
 		case p.take("X"): // (T t...)
