@@ -13,7 +13,7 @@ var about = [...]struct {
 	{limitof.UnitRecords, "bytes of memory for units and functions, by the size of the file", bound{base: 24 << 20, perByte: 6}},
 	{limitof.LineRecords, "bytes of memory for line tables and their lines, by the size of the file", bound{base: 16 << 20, perByte: 4}},
 	{limitof.SymbolRecords, "bytes of memory for symbols, by the size of the file", bound{base: 4 << 20, perByte: 4}},
-	{limitof.FrameRecords, "bytes of memory for entries of unwind tables, by the size of the file", bound{base: 8 << 20, perByte: 4}},
+	{limitof.FrameRecords, "bytes of memory for entries of unwind tables, by the size of the file", bound{base: 6 << 20, perByte: 4}},
 	{limitof.SectionNames, "bytes of the section name table", bound{base: 64 << 20}},
 	{limitof.Notes, "notes looked at in one file", bound{base: 1 << 20}},
 	{limitof.AbbrevAttributes, "attributes of one abbreviation", bound{base: 8192}},

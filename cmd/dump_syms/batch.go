@@ -1,87 +1,52 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
-	"sync"
 
 	"symkit/dump"
 	"symkit/dump/batch"
 	"symkit/dump/store"
-	"symkit/elfx"
+	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/quantity"
 )
 
-// A batch has four steps: find the inputs, group them into modules (batch.Finder.Rounds), prepare a
-// job for each module, and dump the modules that the store lacks. The last three are done for one
-// part of the inputs after the other. Every input gets exactly
-// one record: its module was written, the store had the module already, the input is a
-// duplicate, the input has no symbols, or the input failed.
-
-// batchRun is one run of dump_syms that writes into a store.
+// batchRun is one run of dump_syms that writes into a store: what it reports.
 type batchRun struct {
 	*cli
 	opt      dump.Options
-	jobs     int      // most modules that are dumped at the same time
-	dirs     []string // where separate debug files are looked for
 	store    *store.Store
-	budget   int64       // of the process's memory, in bytes
-	hold     *batch.Hold // the files of packages
 	manifest *batch.Manifest
 	progress *progress
+	quiet    bool // without a summary
 
-	quiet   bool               // without a summary
-	owner   map[[16]byte]place // by placeKey of each path in the store, the first module
-	modules int                // in the rounds so far
-	more    bool               // another round follows
-	large   []*job             // modules that run last
-	// incomplete has the packages of large modules.
-	incomplete map[string]bool
-	empty      string // the first package without ELF files
-	empties    int    // number of these packages
-
-	mu             sync.Mutex           // guards the fields below
-	tally          map[batch.Status]int // how many records have each status
-	recorded       int                  // all of them
-	bad            bool                 // a written module is one that a build should fail for; see cli.bad
-	failedPackages map[string]bool      // packages of which something failed
-	report         batch.Report         // of all of them, if --report is given
-	symbols        int64                // bytes of symbol files written
-	alone          summed               // debug files whose binary is not among the inputs
-	stripped       summed               // modules without debug information
+	results  tally
+	report   batch.Report // of all results, if --report is given
+	alone    summed       // debug files whose binary is not among the inputs
+	stripped summed       // modules without debug information
 }
 
-// newBatchRun returns a run without inputs and without a store.
+// tally is what results add up to.
+type tally struct {
+	status  map[batch.Status]int
+	all     int
+	bad     bool   // a written module is one that a build should fail for; see cli.bad
+	symbols int64  // bytes of symbol files written
+	empty   string // the first package without ELF files
+	empties int    // number of these packages
+}
+
 func newBatchRun(c *cli, opt dump.Options) *batchRun {
-	b := &batchRun{cli: c, opt: opt, jobs: runtime.GOMAXPROCS(0), progress: newProgress(c.messages), tally: map[batch.Status]int{},
-		owner: map[[16]byte]place{}, incomplete: map[string]bool{}, failedPackages: map[string]bool{}, budget: int64(c.Memory)}
-	b.opt.Jobs = b.jobs
-	if b.budget == 0 {
-		b.budget = batch.DefaultBudget(os.DirFS("/"))
-	}
-	b.hold = batch.NewHold(b.budget)
-	return b
+	return &batchRun{cli: c, opt: opt, progress: newProgress(c.messages), results: tally{status: map[batch.Status]int{}}}
 }
 
 // batch dumps all inputs into the store and returns the exit code.
 func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error) {
-	if c.Jobs > 0 {
-		// The tasks share Go's processors, so GOMAXPROCS bounds all of them.
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Jobs))
-	}
-
 	b := newBatchRun(c, opt)
-	defer b.hold.Close()
-
 	found, err := c.find(ctx)
 	if err != nil {
 		return command.Failed, b.interrupted(ctx, err)
@@ -92,7 +57,6 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		return command.Failed, c.noInputs()
 	}
 
-	b.dirs = append(c.DebugDir, found.Dirs...)
 	b.store, err = c.openStore(ctx)
 	if err != nil {
 		return command.Failed, err
@@ -104,10 +68,10 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	for i := range found.Inputs {
 		inputs = append(inputs, found.Inputs[i].Path)
 	}
-	if err := command.Clobbers(c.Report, nil, inputs...); c.Report != "" && err != nil {
+	if err := atomicfile.Clobbers(c.Report, nil, inputs...); c.Report != "" && err != nil {
 		return command.Failed, err
 	}
-	if err := command.Clobbers(c.Output, c.stdout, inputs...); err != nil {
+	if err := atomicfile.Clobbers(c.Output, c.stdout, inputs...); err != nil {
 		return command.Failed, err
 	}
 	manifest, closeManifest, err := c.openManifest(ctx, inputs)
@@ -135,273 +99,177 @@ func (c *cli) noInputs() error {
 	return errors.New("no file among the arguments; give --recursive to search the directories")
 }
 
-// run groups the inputs into modules, dumps them in rounds, and returns the exit code.
+// run dumps the inputs, reports the results, and returns the exit code.
 func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err error) {
+	b.progress.check = b.Check
 	b.progress.run()
 	defer b.progress.stop()
-
-	// One module of all inputs takes the name and the file that these flags give.
-	found.Whole = b.ID != "" || b.Name != "" || b.Output != ""
-	for f, err := range found.Failures() {
-		if err != nil {
-			return command.Failed, err
-		}
-		b.fail(batch.Record{Input: f.Name}, f.Err)
-	}
-
-	for r, err := range found.Rounds(ctx, b.hold, b.jobs) {
-		if err != nil {
-			return command.Failed, b.interrupted(ctx, err)
-		}
-		r.Take(found)
-		b.more = !r.Last
-		b.modules += len(r.Modules)
+	for r, err := range batch.Dump(ctx, found, b.store, b.options(ctx, found)) {
+		many, isMany := errors.AsType[*batch.ManyError](err)
 		switch {
-		case len(r.Modules) > 1 && (b.ID != "" || b.Name != ""):
-			return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %s; leave them out, or give one file", quantity.Number(len(r.Modules)))
-		case len(r.Modules) > 1 && b.Output != "":
-			return command.Misuse, fmt.Errorf("--output is for one module, not for %s; leave it out to fill the store alone", quantity.Number(len(r.Modules)))
-		}
-
-		err = b.round(ctx, r)
-		if err != nil {
+		case isMany && (b.ID != "" || b.Name != ""):
+			return command.Misuse, fmt.Errorf("--id and --name are for one module, not for %s; leave them out, or give one file", quantity.Number(many.Modules))
+		case isMany:
+			return command.Misuse, fmt.Errorf("--output is for one module, not for %s; leave it out to fill the store alone", quantity.Number(many.Modules))
+		case err != nil:
 			return command.Failed, b.interrupted(ctx, err)
 		}
-		err = found.Finish(r, b.failedPackages, b.incomplete)
-		if err != nil {
-			return command.Failed, err
-		}
+		b.take(&r)
 	}
 
 	b.warnSums()
+	t := &b.results
 	switch {
-	case b.nothing(found):
-		return command.Failed, fmt.Errorf("%s: no ELF file in the package; give packages of programs, libraries or debug files, or --allow-empty", b.empty)
-	case b.tally[batch.Failed] > 0:
+	case t.empty != "" && t.status[batch.NoModule] == t.empties && t.all == t.empties && !found.Divided && !b.Empty: // another shard may have the modules
+		return command.Failed, fmt.Errorf("%s; give packages of programs, libraries or debug files, or --allow-empty", t.empty)
+	case t.status[batch.Failed] > 0:
 		code = command.Failed
-	case b.bad:
+	case t.bad:
 		code = command.Bad
 	}
 	b.summary()
 	return code, nil
 }
 
-// nothing reports whether the inputs are packages without ELF files alone, which need --allow-empty.
-// Another shard may have the modules.
-func (b *batchRun) nothing(found *batch.Finder) bool {
-	return b.empty != "" && b.tally[batch.NoModule] == b.empties && b.recorded == b.empties && !found.Divided && !b.Empty
-}
-
-// round records and dumps a round of the batch.
-func (b *batchRun) round(ctx context.Context, r *batch.Round) error {
-	// Files that could not be opened or are no modules have their records right away.
-	for _, f := range r.Failed {
-		b.fail(batch.Record{Input: f.Name}, f.Err)
+// options returns the options of the batch.
+func (b *batchRun) options(ctx context.Context, found *batch.Finder) batch.Options {
+	opt := batch.Options{
+		Options: b.single(b.opt), Memory: int64(b.Memory), Alias: b.Alias, ELF: b.WithELF, GDB: b.Layout == "gdb",
+		Advise: func(err error) error { return b.noRules(advised(err)) }, Progress: b.progress,
 	}
-	for _, path := range r.Before {
-		b.record(batch.Record{Status: batch.Before, Input: path})
+	// One module of all inputs takes the name and the file that these flags give.
+	found.Whole = b.ID != "" || b.Name != "" || b.Output != ""
+	if b.Output != "" {
+		opt.Second = b.writeTo
 	}
-	for _, path := range r.Empty {
-		b.empty = cmp.Or(b.empty, path)
-		b.empties++
-		b.record(batch.Record{Status: batch.NoModule, Input: path, Error: path + ": no ELF file in the package"})
-	}
-	for _, s := range r.Skipped {
-		b.record(batch.Record{Status: batch.NoModule, Input: s.Name(), Error: s.Why.Error()})
-	}
-	for _, d := range r.Duplicates {
-		b.record(batch.Record{Status: batch.Duplicate, Input: d.Name(), Of: d.Of})
-	}
-	r.Failed, r.Skipped, r.Duplicates = nil, nil, nil
-
-	err := b.dumpWaves(ctx, r.Modules)
-	if err == nil && r.Last {
-		err = b.dumpLarge(ctx)
-	}
-	return err
-}
-
-// dumpWaves dumps the modules. Those in packages are extracted and dumped in waves. The modules of a
-// wave have their records after it, and take no more memory.
-func (b *batchRun) dumpWaves(ctx context.Context, modules []batch.Module) error {
-	var bytes int64
-	for i := range modules {
-		bytes += modules[i].Size
-	}
-	b.progress.adjust(int64(len(modules)), bytes)
-
-	for _, wave := range b.hold.Waves(modules) {
-		err := b.hold.Extract(ctx, wave, b.jobs)
-		if err != nil {
-			return err
-		}
-		err = b.dumpWave(ctx, wave)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dumpWave dumps modules. Every job is prepared before the first one runs, so that the
-// largest can start first.
-func (b *batchRun) dumpWave(ctx context.Context, wave []*batch.Module) error {
-	var files, bytes int64 // corrections of the totals that the progress shows
-	for _, m := range wave {
-		files, bytes = files-1, bytes-m.Size
-	}
-
-	jobs := make([]job, len(wave))
-	err := batch.Each(ctx, len(jobs), b.jobs, func(i int) { jobs[i].prepare(ctx, b, wave[i]) })
+	places, err := b.places(ctx, append(b.DebugDir, found.Dirs...))
 	if err != nil {
+		command.Line(b.messages, "dump_syms: warning: %v", err)
+	}
+	opt.Places = *places
+	return opt
+}
+
+// take reports a result.
+func (b *batchRun) take(r *batch.Result) {
+	t := &b.results
+	rec := &r.Record
+	t.status[rec.Status]++
+	t.all++
+	t.symbols += rec.SymbolBytes
+	switch {
+	case rec.Status == batch.Failed:
+		command.Line(b.messages, "dump_syms: error: %v", r.Err)
+	case errors.Is(r.Err, batch.ErrEmptyPackage):
+		t.empty = cmp.Or(t.empty, r.Err.Error())
+		t.empties++
+	case r.Stats != nil:
+		b.describe(r)
+	}
+	if b.Report != "" {
+		b.report.Add(*rec)
+	}
+	b.manifest.Add(*rec)
+}
+
+// describe reports a module that was dumped, in one piece. A batch warns of all debug files without a binary in one
+// line, and of all modules without debug information in another.
+func (b *batchRun) describe(r *batch.Result) {
+	var summed []string
+	if !b.Verbose.all() {
+		if len(r.Stats.Alone) > 0 {
+			summed = r.Stats.Alone
+			b.alone.add(summed...)
+		}
+		if r.Stripped != nil {
+			text := advised(r.Stripped).Error()
+			summed = append(summed, text)
+			b.stripped.add(text)
+		}
+	}
+	var log bytes.Buffer
+	b.writeCheck(&log, r.Check, b.store.Path(r.Record.Outputs[0]))
+	b.losses(&log, r.Warnings, r.Probes, r.Stats, summed)
+	b.messages.Write(log.Bytes())
+	t := &b.results
+	t.bad = t.bad || r.Record.Findings > 0 || b.Strict && r.Lost
+}
+
+// interrupted returns the error of a batch that ended before its
+// end: err, how much is in the store, and how to continue if that is possible.
+func (b *batchRun) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	} else if !errors.Is(err, store.ErrStore) {
 		return err
 	}
 
-	err = b.lookInStore(ctx, jobs)
-	if err != nil {
-		return err
+	again := "run the same command again to dump the rest"
+	if b.Force {
+		again = "run the same command without --force to dump the rest"
 	}
-	left := b.admit(jobs)
-	for _, j := range left {
-		files, bytes = files+1, bytes+j.mod.Size
+	modules, more := b.progress.rounds()
+	known := ""
+	if more {
+		known = " of the packages read so far"
 	}
-	b.progress.adjust(files, bytes)
-	err = b.dumpAll(ctx, b.putOff(left))
-
-	// The large modules are needed once more.
-	for _, m := range wave {
-		if !slices.ContainsFunc(b.large, func(j *job) bool { return j.mod == m }) {
-			*m = batch.Module{}
-		}
-	}
-	return err
+	return fmt.Errorf("%w: %s of %s modules%s are in the store, all of them whole; %s", err,
+		quantity.Number(b.results.status[batch.Written]+b.results.status[batch.Existing]), quantity.Number(modules), known, again)
 }
 
-// leastLarge is the least memory, in bytes, of a module that is put off.
-const leastLarge = 64 << 20
-
-// putOff removes from jobs those that exceed the memory budget: they run alone and last. If the
-// system kills the process then, everything else is in the store.
-func (b *batchRun) putOff(jobs []*job) (left []*job) {
-	most := max(batch.TaskBudget(b.budget), leastLarge)
-	for _, j := range jobs {
-		if j.memory <= most {
-			left = append(left, j)
-			continue
-		}
-		b.large = append(b.large, j)
-		for _, name := range []string{j.rec.Input, j.rec.Debug} {
-			path, _, _ := strings.Cut(name, elfx.Separator)
-			b.incomplete[path] = true
-		}
-	}
-	return left
+// summed counts modules with warnings of one kind, which a batch sums up in one line.
+type summed struct {
+	n        int
+	warnings []string // of the last module
 }
 
-// dumpLarge dumps the modules that were put off, the smallest first.
-func (b *batchRun) dumpLarge(ctx context.Context) error {
-	slices.SortStableFunc(b.large, func(x, y *job) int { return cmp.Compare(x.memory, y.memory) })
-	for _, j := range b.large {
-		err := b.hold.Extract(ctx, []*batch.Module{j.mod}, b.jobs)
-		if err == nil {
-			err = b.dumpAll(ctx, []*job{j})
+// add notes the warnings of a module.
+func (s *summed) add(warnings ...string) { s.n, s.warnings = s.n+1, warnings }
+
+// warnSums writes the warnings that were summed up. A single module has its own warnings.
+func (b *batchRun) warnSums() {
+	for _, s := range []struct {
+		*summed
+		text string
+	}{
+		{&b.alone, "debug files have no binary beside them: these modules have the names of the debug files and no unwind rules; give the binaries, too"},
+		{&b.stripped, "modules have no debug information: no functions, lines and inlined calls; dump the files as they were before strip, or give their debug files, --debug-dir or --sysroot"},
+	} {
+		if s.n > 1 {
+			s.warnings = []string{quantity.Number(s.n) + " " + s.text + "; -v names the files"}
 		}
-		if err != nil {
-			return err
+		for _, warning := range s.warnings {
+			command.Line(b.messages, "dump_syms: warning: %s", warning)
 		}
 	}
-	clear(b.incomplete)
-	return nil
 }
 
-// storeRequests is the number of outputs that are looked up in a store in parallel: an object
-// store answers slowly, but a request takes no processor time.
-const storeRequests = 32
-
-// lookInStore finds out which outputs the store has already.
-func (b *batchRun) lookInStore(ctx context.Context, jobs []job) error {
-	err := batch.Each(ctx, len(jobs), storeRequests, func(i int) {
-		if j := &jobs[i]; j.err == nil {
-			j.exists, j.lookErr = b.store.Has(j.rec.Outputs)
-		}
-	})
-	for i := range jobs {
-		err = cmp.Or(err, jobs[i].lookErr)
-	}
-	return err
-}
-
-// place is the first module of a path in the store. It is small: a batch keeps one for each path.
-type place struct {
-	main batch.Input
-	size int64
-}
-
-// placeKey returns the key of a path in the store: a digest, which is shorter than the path.
-func placeKey(path string) (key [16]byte) {
-	sum := sha256.Sum256([]byte(path))
-	return [16]byte(sum[:16])
-}
-
-// admit records the jobs that need no work and returns the others. Of jobs with
-// the same place in the store only the first is dumped: the others are duplicates
-// if their files are the same, and failures if not.
-func (b *batchRun) admit(jobs []job) (left []*job) {
-	for i := range jobs {
-		j := &jobs[i]
-		first, taken := place{}, false
-		for _, path := range j.paths {
-			if !taken {
-				first, taken = b.owner[placeKey(path)]
-			}
-		}
-
-		switch {
-		case j.err != nil:
-			b.failOrSkip(j, j.err)
-			continue
-		case taken && j.sameFile(&first):
-			b.record(batch.Record{Status: batch.Duplicate, Input: j.rec.Input, Of: first.main.Name()})
-			continue
-		case taken:
-			b.fail(j.rec, fmt.Errorf("%s: has the name and id of %s, but is another file; dump it into another store",
-				j.rec.Input, first.main.Name()))
-			continue
-		case j.exists && b.Output == "": // for --output the module is dumped again
-			j.rec.Status = batch.Existing
-			b.record(j.rec)
-		default:
-			left = append(left, j)
-		}
-
-		// The job is the first of its places: later ones are compared with it.
-		for _, path := range j.paths {
-			b.owner[placeKey(path)] = place{j.mod.Main, j.mod.Size}
-		}
-		for _, c := range j.mod.Copies {
-			b.record(batch.Record{Status: batch.Duplicate, Input: c.Name(), Of: j.rec.Input})
-		}
-	}
-	return left
-}
-
-// dumpAll dumps the jobs, as many at a time as processors and memory allow.
-func (b *batchRun) dumpAll(ctx context.Context, jobs []*job) error {
-	tasks := make([]batch.Task, len(jobs))
-	for i, j := range jobs {
-		tasks[i] = batch.Task{Memory: j.memory, Do: func(ctx context.Context) error {
-			b.progress.begin(filepath.Base(j.rec.Input))
-			defer b.progress.end(filepath.Base(j.rec.Input), j.mod.Size)
-			return j.do(ctx)
-		}}
+// summary writes how many modules were written, found or refused. A batch of one
+// module has no summary, except with --verbose.
+func (b *batchRun) summary() {
+	n, _ := b.progress.rounds()
+	if b.quiet || n == 1 && !b.Verbose.all() && b.shard.Count == 0 {
+		return
 	}
 
-	if !b.Check {
-		batchHeap()
+	var line bytes.Buffer
+	fmt.Fprintf(&line, "dump_syms: ")
+	if b.shard.Count > 0 {
+		fmt.Fprintf(&line, "shard %s: ", b.shard)
 	}
-	held := b.hold.Used()
-	if b.more {
-		held = b.hold.Limit() // files of the next round are read meanwhile
+	line.WriteString(quantity.Number(n) + " modules")
+	for _, t := range []struct {
+		status batch.Status
+		words  string
+	}{
+		{batch.Written, "written"}, {batch.Existing, "there before"}, {batch.NoModule, "without symbols"}, {batch.Before, "packages dumped before"},
+		{batch.Duplicate, "duplicates"}, {batch.Failed, "failed"},
+	} {
+		if k := b.results.status[t.status]; k > 0 || t.status == batch.Written {
+			fmt.Fprintf(&line, ", %s %s", quantity.Number(k), t.words)
+		}
 	}
-	return batch.Run(ctx, tasks, b.jobs, max(batch.TaskBudget(b.budget)-held, 1))
+
+	fmt.Fprintf(&line, "; %s of symbols", quantity.Bytes(b.results.symbols))
+	b.messages.Last("%s", &line)
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"symkit/dump"
-	"symkit/dump/batch"
 	"symkit/dump/pathmap"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
@@ -82,10 +81,8 @@ type cli struct {
 
 	Version command.VersionFlag `short:"V" env:"-" help:"Print the version and exit."`
 
-	stdout, stderr io.Writer                          // in a batch each job has its own stderr
+	stdout, stderr io.Writer
 	messages       *command.Messages                  // the standard error of the process
-	packed         []*batch.Input                     // files in packages that may be companions of the module
-	summed         []string                           // warnings not to report, since the batch sums them up
 	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
 }
 

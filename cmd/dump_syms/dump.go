@@ -13,6 +13,7 @@ import (
 	"symkit/check/report"
 	"symkit/dump"
 	"symkit/dump/single"
+	"symkit/elfx/companion"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/quantity"
@@ -41,7 +42,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 
 	// The named inputs are compared now, and companions once they are found.
-	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
+	if err := atomicfile.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err
 	}
 
@@ -64,7 +65,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	}
 
 	// Companions may lie where the output is to go.
-	if err := command.Clobbers(c.Output, c.stdout, in.Paths()...); err != nil {
+	if err := atomicfile.Clobbers(c.Output, c.stdout, in.Paths()...); err != nil {
 		return command.Failed, err
 	}
 
@@ -72,12 +73,9 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return command.Failed, err
 	}
-	err = c.writeCheck(rep)
-	if err != nil {
-		return command.Failed, err
-	}
-
-	c.report(in, m)
+	c.writeCheck(c.stderr, rep, cmp.Or(c.Output, "-"))
+	in.Rejected()
+	c.losses(c.stderr, in.Warnings, in.AllProbes(), &m.Stats, nil)
 	if c.bad(in, m, rep) {
 		return command.Bad, nil
 	}
@@ -97,32 +95,24 @@ func (c *cli) noRules(err error) error {
 	return err
 }
 
-// countFindings returns the number of findings in a report, which may be nil.
-func countFindings(rep *report.Report) uint64 {
-	if rep == nil {
-		return 0
-	}
-	return rep.Total() + uint64(rep.Unallowed())
-}
-
 // bad reports whether a build should fail because of a module that was written: it has findings, or it has losses and
 // --strict is given.
 func (c *cli) bad(in *single.Module, m *dump.Module, rep *report.Report) bool {
-	return countFindings(rep) > 0 || c.Strict && in.Lost(m)
+	return rep != nil && rep.Total()+uint64(rep.Unallowed()) > 0 || c.Strict && in.Lost(m)
 }
 
-// writeCheck writes the report of --check. Without findings, only the parts that could not be verified have lines.
-func (c *cli) writeCheck(rep *report.Report) error {
+// writeCheck writes the report of --check about the symbol file of a name. Without findings, only the parts that could
+// not be verified have lines.
+func (c *cli) writeCheck(w io.Writer, rep *report.Report, name string) {
 	switch {
 	case rep == nil:
-		return nil
-	case countFindings(rep) > 0 || c.Verbose.all():
-		return rep.WriteText(c.stderr, cmp.Or(c.Output, "-"))
+	case rep.Total()+uint64(rep.Unallowed()) > 0 || c.Verbose.all():
+		_ = rep.WriteText(w, name) // to standard error
+	default:
+		for i := range rep.Gaps {
+			command.Line(w, "dump_syms: warning: --check: %s", rep.Gaps[i].What)
+		}
 	}
-	for i := range rep.Gaps {
-		command.Line(c.stderr, "dump_syms: warning: --check: %s", rep.Gaps[i].What)
-	}
-	return nil
 }
 
 // writeTo calls write with standard output or with the file of --output. The
@@ -134,43 +124,38 @@ func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
 	return atomicfile.Write(ctx, c.Output, write)
 }
 
-// report writes the losses of the written module to standard error: large losses as
-// errors, warnings, and the number of damaged items.
-func (c *cli) report(in *single.Module, m *dump.Module) {
-	w := bufio.NewWriter(c.stderr)
+// losses writes what a written module lacks: large losses as errors, warnings but for those that a batch sums up, and
+// the number of damaged items.
+func (c *cli) losses(to io.Writer, warnings []error, probes []companion.Probe, s *dump.Stats, summed []string) {
+	w := bufio.NewWriter(to)
 	defer w.Flush()
-	in.Rejected()
-	for _, text := range m.Stats.LargeLosses() {
+	for _, text := range s.LargeLosses() {
 		fmt.Fprintf(w, "dump_syms: error: %s\n", text)
 	}
-	for _, warning := range warnings(in, m) {
-		if !slices.Contains(c.summed, warning) {
-			command.Line(w, "dump_syms: warning: %s", warning)
+	var texts []string
+	for _, warning := range warnings {
+		texts = append(texts, advised(warning).Error())
+	}
+	for _, text := range append(texts, s.Warnings...) {
+		if !slices.Contains(summed, text) {
+			command.Line(w, "dump_syms: warning: %s", text)
 		}
 	}
 
 	if c.Verbose.all() {
-		for _, p := range in.AllProbes() {
+		for _, p := range probes {
 			result := "found"
 			if p.Err != nil {
 				result = p.Err.Error()
 			}
 			command.Line(w, "dump_syms: %s: %s: %s", p.What, p.Path, result)
 		}
-		describe(w, &m.Stats)
+		describe(w, s)
 	}
 
-	if n := m.Stats.LossCount; n > 0 {
-		command.Line(w, "dump_syms: warning: %s left out, the first: %v", quantity.Count(n, "damaged part", "damaged parts"), m.Stats.Losses[0])
+	if n := s.LossCount; n > 0 {
+		command.Line(w, "dump_syms: warning: %s left out, the first: %v", quantity.Count(n, "damaged part", "damaged parts"), s.Losses[0])
 	}
-}
-
-// warnings returns the warnings about a module, with what the user can do.
-func warnings(in *single.Module, m *dump.Module) (texts []string) {
-	for _, warning := range in.Warnings {
-		texts = append(texts, advised(warning).Error())
-	}
-	return append(texts, m.Stats.Warnings...)
 }
 
 // describe lists the parts that were read and those that were lost.

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
@@ -21,30 +20,11 @@ func (c *cli) places(ctx context.Context, dirs []string) (*companion.Places, err
 		dirs = []string{companion.DefaultDebugDir}
 	}
 	places := &companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
-	if len(c.packed) > 0 {
-		places.Open = c.openPacked
-	}
 	client, err := c.remote()
 	if client != nil {
 		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
 	}
 	return places, err
-}
-
-// openPacked opens the file with a build id among the files in packages that may be
-// companions of the module.
-func (c *cli) openPacked(id []byte) *elfx.File {
-	for _, in := range c.packed {
-		f, err := in.Open()
-		if err != nil {
-			continue // the companion is reported as missing
-		}
-		if f.MatchBuildID(id) == nil {
-			return f
-		}
-		f.Close()
-	}
-	return nil
 }
 
 // remoteClient returns a function that returns the client of the environment's

@@ -30,6 +30,9 @@ type progress struct {
 	start   time.Time
 	files   counts
 	bytes   counts
+	check   bool     // modules are checked
+	modules int      // in the rounds so far
+	more    bool     // another round follows
 	running []string // names of the files being dumped, the longest running first
 	stopped chan struct{}
 	ended   sync.WaitGroup
@@ -70,8 +73,26 @@ func (p *progress) run() {
 	})
 }
 
-// adjust changes the totals of the batch.
-func (p *progress) adjust(files, bytes int64) {
+// Round implements batch.Progress.
+func (p *progress) Round(modules int, last bool) {
+	if !p.check {
+		batchHeap()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.modules += modules
+	p.more = !last
+}
+
+// rounds returns the number of modules in the rounds so far, and whether another round follows.
+func (p *progress) rounds() (modules int, more bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.modules, p.more
+}
+
+// Adjust implements batch.Progress.
+func (p *progress) Adjust(files, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.files.all += files
@@ -85,15 +106,15 @@ func (p *progress) stop() {
 	p.messages.Erase()
 }
 
-// begin notes that the dump of a file begins.
-func (p *progress) begin(name string) {
+// Begin implements batch.Progress.
+func (p *progress) Begin(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running = append(p.running, name)
 }
 
-// end notes that the dump of the file is done.
-func (p *progress) end(name string, bytes int64) {
+// End implements batch.Progress.
+func (p *progress) End(name string, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.running, name); i >= 0 {

@@ -22,6 +22,7 @@ func TestRecordsPeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("memory is measured with the program as it is built")
 	}
+	program := programtest.Build(t, "dump_syms")
 	for _, name := range mutant.RecordKinds() {
 		for _, how := range []string{", compressed by zstd", ", compressed by zlib"} {
 			if how == ", compressed by zlib" && !strings.HasPrefix(name, "empty names") {
@@ -34,7 +35,7 @@ func TestRecordsPeak(t *testing.T) {
 				t.Fatal(err) // the peak of this process would count
 			}
 
-			cmd := exec.Command("dump_syms", "--inlines", "-o", os.DevNull, path)
+			cmd := exec.Command(program, "--inlines", "-o", os.DevNull, path)
 			cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "DEBUGINFOD_URLS=")
 			out, err := cmd.CombinedOutput()
 			if err != nil && cmd.ProcessState.ExitCode() != 1 {

@@ -138,7 +138,7 @@ func (c *cli) openManifest(ctx context.Context, inputs []string) (m *batch.Manif
 		return batch.NewManifest(c.stdout), func() error { return nil }, nil
 	}
 
-	if err := command.Clobbers(c.Manifest, nil, inputs...); err != nil {
+	if err := atomicfile.Clobbers(c.Manifest, nil, inputs...); err != nil {
 		return nil, nil, err
 	}
 

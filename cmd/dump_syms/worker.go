@@ -34,7 +34,6 @@ func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error)
 		b := newBatchRun(&one, opt)
 		b.store, b.manifest = s, batch.NewManifest(&manifest)
 		code, err := b.paths(ctx)
-		b.hold.Close()
 		one.messages.Close()
 
 		a := worker.Answer{Status: statuses[code], Result: recordsOf(&manifest)}
@@ -69,7 +68,6 @@ func (b *batchRun) paths(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 	b.quiet = true
-	b.dirs = append(b.DebugDir, found.Dirs...)
 	return b.run(ctx, found)
 }
 

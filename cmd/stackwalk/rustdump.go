@@ -25,7 +25,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 		return command.Unreadable("", f.Minidump, err, "the path of a minidump")
 	}
 	defer file.Release()
-	err = command.Clobbers(f.OutputFile, stdout, f.Minidump)
+	err = atomicfile.Clobbers(f.OutputFile, stdout, f.Minidump)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	}
 
 	// The report must not replace one of the inputs.
-	if err := command.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
+	if err := atomicfile.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err
 	}
 
@@ -309,7 +309,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 func (c *cli) write(ctx context.Context, o written, dump string, size uint64, res *walk.Result) error {
 	path := o.path
 	// The output may not replace a file that was read for the walk.
-	if err := command.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
+	if err := atomicfile.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
 		return err
 	}
 	print := func(out io.Writer) error { return o.print(bounded(ctx, dump, size, out), res) }

@@ -10,7 +10,6 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/atomicfile"
-	"symkit/internal/command"
 	"symkit/walk"
 	"symkit/walk/minidump"
 )
@@ -22,7 +21,7 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 	if path == "" {
 		return nil
 	}
-	err := command.Clobbers(path, j.c.stdout, j.c.inputs()...)
+	err := atomicfile.Clobbers(path, j.c.stdout, j.c.inputs()...)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/internal/atomicfile"
 	"symkit/internal/bounds"
-	"symkit/internal/command"
 	"symkit/internal/remote"
 )
 
@@ -20,7 +20,7 @@ import (
 func (c *replayCmd) Run(e *env, out *output) error {
 	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", remote.Shown(c.Sym), c.Timeout))
 	defer stop()
-	if err := command.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
+	if err := atomicfile.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {
 		return err
 	}
 
@@ -98,7 +98,7 @@ func located(sym string, err error) error {
 
 // Run is called by kong.
 func (c *lintCmd) Run(e *env, out *output) error {
-	if err := command.Clobbers("", e.stdout, c.Syms...); err != nil {
+	if err := atomicfile.Clobbers("", e.stdout, c.Syms...); err != nil {
 		return err
 	}
 
@@ -143,7 +143,7 @@ func lintFile(path string, opt report.Options) (*report.Report, error) {
 
 // Run is called by kong.
 func (c *diffCmd) Run(e *env, out *output) error {
-	if err := command.Clobbers("", e.stdout, c.A, c.B); err != nil {
+	if err := atomicfile.Clobbers("", e.stdout, c.A, c.B); err != nil {
 		return err
 	}
 	f := &fetched{ctx: e.ctx}

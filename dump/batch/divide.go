@@ -87,7 +87,7 @@ func (f *Finder) readSources(ctx context.Context, jobs int) error {
 		}
 	}
 	sources := make([]source, len(packages))
-	err := Each(ctx, len(packages), jobs, func(i int) { sources[i] = f.source(ctx, packages[i]) })
+	err := each(ctx, len(packages), jobs, func(i int) { sources[i] = f.source(ctx, packages[i]) })
 	f.sources = make(map[string]source, len(packages))
 	for i, in := range packages {
 		f.sources[in.key()] = sources[i]

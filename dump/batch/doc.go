@@ -1,26 +1,20 @@
-// Package batch finds the modules in many files and shares the machine among them.
+// Package batch dumps many modules into a symbol store.
 //
-// It takes arguments and gives ELF files, from files, directories and archives (Finder),
-// modules, each of the files with one build id (Group), and the order in which the
-// caller's tasks run, one for each module (Run).
+// A Finder takes arguments and gives ELF files, from files, directories, archives and packages. Dump makes modules of
+// them, each of the files with one build id, and shares the machine among the modules: as many are dumped at a time as
+// are estimated to fit into a memory budget.
 //
 //	finder := batch.Finder{Recurse: true}
-//	if err := finder.Add(ctx, "build"); err != nil {
-//		return err
-//	}
-//	groups, err := batch.Group(ctx, finder.Inputs, jobs)
+//	err := finder.Add(ctx, "build")
 //	if err != nil {
 //		return err
 //	}
-//	var tasks []batch.Task
-//	for _, m := range groups.Modules {
-//		tasks = append(tasks, batch.Task{Memory: 20 * m.Size, Do: func(ctx context.Context) error {
-//			return write(ctx, m) // dumps the module
-//		}})
+//	for result, err := range batch.Dump(ctx, &finder, symbols, batch.Options{}) {
+//		if err != nil {
+//			return err
+//		}
+//		log.Println(result.Record.Input, result.Record.Status)
 //	}
-//	return batch.Run(ctx, tasks, jobs, batch.DefaultBudget(os.DirFS("/")))
 //
-// Groups depend on the files and their order alone; the tasks that run at one time are
-// estimated to fit into a memory budget. A Record is the outcome of a task, one line of a
-// manifest.
+// Modules depend on the files and their order alone. A Record is the outcome of one, a line of a manifest.
 package batch

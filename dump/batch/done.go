@@ -18,8 +18,8 @@ import (
 	"symkit/internal/filename"
 )
 
-// DoneVersion increases when a field in the lines of a list of packages changes its meaning.
-const DoneVersion = 1
+// doneVersion increases when a field in the lines of a list of packages changes its meaning.
+const doneVersion = 1
 
 // Done is a list of packages that were dumped, by the digest of their bytes. The list is a
 // file of JSON lines; each run adds lines to its end. A nil Done lists no package.
@@ -80,7 +80,7 @@ func (d *Done) read(lines *bufio.Reader) error {
 			continue // a killed run wrote half of the line
 		case err != nil:
 			return fmt.Errorf("line %d: %w", n, err)
-		case l.Version != DoneVersion:
+		case l.Version != doneVersion:
 			return fmt.Errorf("line %d: version %d is not known", n, l.Version)
 		}
 		if l.Shard == "" || l.Shard == d.shard {
@@ -114,7 +114,7 @@ func (d *Done) add(lines []doneLine) error {
 		return nil
 	}
 	for i := range lines {
-		lines[i].Version, lines[i].Shard = DoneVersion, d.shard
+		lines[i].Version, lines[i].Shard = doneVersion, d.shard
 	}
 	slices.SortFunc(lines, func(a, b doneLine) int { return cmp.Compare(a.Package, b.Package) })
 

@@ -48,7 +48,7 @@ type unread struct {
 func (in *Input) key() string { return cmp.Or(in.unread.address.Raw(), in.Path) }
 
 // Open opens the file. Errors begin with its name. The bytes of a file in a package must
-// be held (Hold.Extract).
+// be held (hold.extract).
 func (in *Input) Open() (*elfx.File, error) {
 	if in.Packed != nil {
 		return in.Packed.open()
@@ -92,9 +92,9 @@ type Finder struct {
 	Inputs []Input   // the files found so far, in the order of the arguments
 	Dirs   []string  // directories that were not searched
 	Failed []Failure // the files that could not be read; Failures has those that are too many for memory
-	// Divided is set by Rounds if Inputs are those of the shard alone.
+	// Divided is set by Dump if Inputs are those of the shard alone.
 	Divided bool
-	// Whole makes Rounds yield one round.
+	// Whole makes one round of the inputs.
 	Whole bool
 
 	sources map[string]source // of packages, by path
@@ -108,7 +108,7 @@ type Finder struct {
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
-// below a directory, a package or the layers of an OCI image layout, which Rounds reads.
+// below a directory, a package or the layers of an OCI image layout, which rounds reads.
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
 	if f.isAddress(path) {

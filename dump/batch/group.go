@@ -14,9 +14,9 @@ import (
 	"symkit/internal/par"
 )
 
-// Module holds the files with one build id. A file without a build id is a module of
+// module holds the files with one build id. A file without a build id is a module of
 // its own.
-type Module struct {
+type module struct {
 	Main  Input  // the file that is loaded or, without one, the debug file
 	Debug *Input // the separate debug file, or nil
 	// Extra are files in packages that the module may need besides: dwz's supplementary
@@ -33,22 +33,22 @@ type Module struct {
 	complete bool
 }
 
-// Skipped is a file that was found, not named, and is no module.
-type Skipped struct {
+// skipped is a file that was found, not named, and is no module.
+type skipped struct {
 	Input
 	Why error
 }
 
 // The reasons that a file that was found is no module.
 var (
-	ErrCore   = errors.New("a core file")
-	ErrObject = errors.New("an object file without a build id")
+	errCore   = errors.New("a core file")
+	errObject = errors.New("an object file without a build id")
 )
 
-// Groups is the result of Group.
-type Groups struct {
-	Modules []Module // in the order of their first files
-	Skipped []Skipped
+// groups is the result of group.
+type groups struct {
+	Modules []module // in the order of their first files
+	Skipped []skipped
 	Failed  []Failure
 }
 
@@ -63,16 +63,16 @@ type traits struct {
 	err           error
 }
 
-// Group makes a module of the inputs with one build id. The inputs are opened on at most
+// group makes a module of the inputs with one build id. The inputs are opened on at most
 // jobs goroutines. The result depends on the inputs and their order alone.
-func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
+func group(ctx context.Context, inputs []Input, jobs int) (*groups, error) {
 	all := make([]traits, len(inputs))
-	err := Each(ctx, len(inputs), jobs, func(i int) { all[i] = look(&inputs[i]) })
+	err := each(ctx, len(inputs), jobs, func(i int) { all[i] = look(&inputs[i]) })
 	if err != nil {
 		return nil, err
 	}
 
-	g := &Groups{}
+	g := &groups{}
 	var sets [][]int // of each module, the indices of its inputs
 	byID := map[string]int{}
 	for i := range all {
@@ -81,7 +81,7 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 		case t.err != nil:
 			g.Failed = append(g.Failed, Failure{inputs[i].Name(), t.err})
 		case t.why(&inputs[i]) != nil:
-			g.Skipped = append(g.Skipped, Skipped{inputs[i], t.why(&inputs[i])})
+			g.Skipped = append(g.Skipped, skipped{inputs[i], t.why(&inputs[i])})
 		default:
 			// Without a build id an input is a set of its own.
 			set, known := byID[t.id]
@@ -96,7 +96,7 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 
 	alts := packedByID(inputs, all)
 	for _, set := range sets {
-		m := module(inputs, all, set)
+		m := choose(inputs, all, set)
 		m.id = all[set[0]].id
 		m.key = cmp.Or(m.id, base(m.Main.Name()))
 		for _, i := range set {
@@ -118,9 +118,9 @@ func Group(ctx context.Context, inputs []Input, jobs int) (*Groups, error) {
 func (t *traits) why(in *Input) error {
 	switch {
 	case in.Found && t.core:
-		return ErrCore
+		return errCore
 	case in.Found && t.object && t.id == "" && in.Member == nil:
-		return ErrObject
+		return errObject
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func packedByID(inputs []Input, all []traits) map[string]*Input {
 	return byID
 }
 
-// Each calls work for every i below n, on at most jobs goroutines. Each returns an error
+// each calls work for every i below n, on at most jobs goroutines. each returns an error
 // only if ctx ends: the cause.
-func Each(ctx context.Context, n, jobs int, work func(i int)) error {
+func each(ctx context.Context, n, jobs int, work func(i int)) error {
 	return par.For(ctx, jobs, n, func(i int) error {
 		work(i)
 		return nil
@@ -184,12 +184,12 @@ func traitsOf(f *elfx.File) (t traits) {
 	return t
 }
 
-// module chooses among the inputs of one build id. The program is the first loaded
+// choose chooses among the inputs of one build id. The program is the first loaded
 // file without debug information, else the first loaded file. The debug file is the
 // first file that is not loaded and has debug information; if there is none and the
 // program has no debug information, the first loaded file that has some. All others are
 // copies.
-func module(inputs []Input, all []traits, set []int) (m Module) {
+func choose(inputs []Input, all []traits, set []int) (m module) {
 	first := func(want func(t *traits) bool) int {
 		for _, i := range set {
 			if want(&all[i]) {

@@ -14,7 +14,7 @@ import (
 )
 
 // describe is a module as text: main, +debug, =copies.
-func describe(m Module) string {
+func describe(m module) string {
 	var text strings.Builder
 	text.WriteString(m.Main.Name())
 	if m.Debug != nil {
@@ -68,7 +68,7 @@ func TestGroup(t *testing.T) {
 			plain, found := strings.CutPrefix(name, "?")
 			inputs = append(inputs, Input{Path: plain, Found: found})
 		}
-		g, err := Group(context.Background(), inputs, 3)
+		g, err := group(context.Background(), inputs, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestGroup(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Group(ctx, []Input{{Path: "whole"}}, 1); !errors.Is(err, context.Canceled) {
+	if _, err := group(ctx, []Input{{Path: "whole"}}, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -101,16 +101,16 @@ func TestGroup(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	const stem = "fixture cxx-x86_64-gcc12-O2-dw5"
 	tree(t, map[string]string{"plain": stem + ".elf", "zlib": stem + "-zlib.elf", "stripped": stem + "-stripped.elf"})
-	estimate := func(name string, work Work) int64 {
+	estimate := func(name string, work work) int64 {
 		f, err := elfx.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		return Estimate(&elfx.Image{Main: f}, nil, work) - fileMemory
+		return estimate(&elfx.Image{Main: f}, nil, work) - fileMemory
 	}
-	plain, zlib, stripped := estimate("plain", Work{}), estimate("zlib", Work{}), estimate("stripped", Work{})
-	inlines, check := estimate("plain", Work{Inlines: true}), estimate("plain", Work{Check: true})
+	plain, zlib, stripped := estimate("plain", work{}), estimate("zlib", work{}), estimate("stripped", work{})
+	inlines, check := estimate("plain", work{Inlines: true}), estimate("plain", work{Check: true})
 	if stripped <= 0 || plain < 2*stripped || zlib <= plain || zlib > 2*plain || inlines < plain*5/4-1 || inlines > plain*5/4+1 || check != plain*3/2 {
 		t.Errorf("plain %d, with inlines %d, checked %d, zlib %d, stripped %d", plain, inlines, check, zlib, stripped)
 	}

@@ -19,9 +19,9 @@ import (
 // in memory may take budget / holdShare.
 const holdShare = 4
 
-// Hold holds the bytes of files from packages: in memory, up to a limit, and in temporary
+// hold holds the bytes of files from packages: in memory, up to a limit, and in temporary
 // files without a name if a single module is larger than the limit.
-type Hold struct {
+type hold struct {
 	limit int64
 
 	mu     sync.Mutex
@@ -32,21 +32,21 @@ type Hold struct {
 	disk      sync.Mutex          // held while a file that is looked at is on disk
 }
 
-// NewHold returns a Hold for a process with a memory budget in bytes.
-func NewHold(budget int64) *Hold {
+// newHold returns a hold for a process with a memory budget in bytes.
+func newHold(budget int64) *hold {
 	limit := max(budget/holdShare, 1)
-	return &Hold{limit: limit, bodies: map[*body]bool{}, transient: semaphore.NewWeighted(limit/2 + 1)}
+	return &hold{limit: limit, bodies: map[*body]bool{}, transient: semaphore.NewWeighted(limit/2 + 1)}
 }
 
-// Used returns how many bytes are held in memory.
-func (h *Hold) Used() int64 {
+// usedNow returns how many bytes are held in memory.
+func (h *hold) usedNow() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.used
 }
 
 // reserve reports whether a file of size bytes fits into memory, and takes the memory.
-func (h *Hold) reserve(size int64) bool {
+func (h *hold) reserve(size int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if size > h.limit-h.used {
@@ -56,7 +56,7 @@ func (h *Hold) reserve(size int64) bool {
 	return true
 }
 
-func (h *Hold) free(size int64) {
+func (h *hold) free(size int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.used -= size
@@ -64,7 +64,7 @@ func (h *Hold) free(size int64) {
 
 // borrow blocks until a file of size bytes may be looked at: in memory, or on disk if it
 // is large. The caller calls release afterwards.
-func (h *Hold) borrow(ctx context.Context, size int64) (release func(), err error) {
+func (h *hold) borrow(ctx context.Context, size int64) (release func(), err error) {
 	if size > h.limit/2 {
 		h.disk.Lock()
 		return h.disk.Unlock, nil
@@ -77,7 +77,7 @@ func (h *Hold) borrow(ctx context.Context, size int64) (release func(), err erro
 }
 
 // put adds a file that was extracted.
-func (h *Hold) put(b *body, data *held) {
+func (h *hold) put(b *body, data *held) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.held, b.err = data, nil
@@ -88,7 +88,7 @@ func (h *Hold) put(b *body, data *held) {
 }
 
 // evict gives up files other than those that are wanted, until so many more bytes fit.
-func (h *Hold) evict(wanted []*body, more int64) {
+func (h *hold) evict(wanted []*body, more int64) {
 	keep := map[*body]bool{}
 	for _, b := range wanted {
 		keep[b] = true
@@ -107,7 +107,7 @@ func (h *Hold) evict(wanted []*body, more int64) {
 
 // drop gives up the files of a round. Those that wait for a later round stay if they take less than
 // half of the memory.
-func (h *Hold) drop(bodies []*body, waiting []Input) {
+func (h *hold) drop(bodies []*body, waiting []Input) {
 	stay := map[*body]bool{}
 	for i := range waiting {
 		if p := waiting[i].Packed; p != nil {
@@ -129,7 +129,7 @@ func (h *Hold) drop(bodies []*body, waiting []Input) {
 }
 
 // remove releases a file. h.mu is locked.
-func (h *Hold) remove(b *body) {
+func (h *hold) remove(b *body) {
 	if !h.bodies[b] {
 		return
 	}
@@ -141,11 +141,11 @@ func (h *Hold) remove(b *body) {
 	delete(h.bodies, b)
 }
 
-// Limit returns how many bytes may be held in memory.
-func (h *Hold) Limit() int64 { return h.limit }
+// most returns how many bytes may be held in memory.
+func (h *hold) most() int64 { return h.limit }
 
-// Close releases all files.
-func (h *Hold) Close() {
+// close releases all files.
+func (h *hold) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for b := range h.bodies {
@@ -172,7 +172,7 @@ func (d *held) release() {
 }
 
 // read reads a file of size bytes into memory or into a temporary file.
-func (h *Hold) read(r io.Reader, size int64, onDisk bool) (*held, error) {
+func (h *hold) read(r io.Reader, size int64, onDisk bool) (*held, error) {
 	if onDisk {
 		return spool(r, size)
 	}

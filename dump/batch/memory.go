@@ -20,10 +20,10 @@ const (
 	fileMemory = 4 << 20
 )
 
-// DefaultBudget returns three quarters of the memory that the machine has available or,
+// defaultBudget returns three quarters of the memory that the machine has available or,
 // if that is less, that the cgroup of the process allows. root is the file system,
 // os.DirFS("/").
-func DefaultBudget(root fs.FS) int64 {
+func defaultBudget(root fs.FS) int64 {
 	limit := int64(math.MaxInt64)
 	if kib, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
 		limit = kib << 10
@@ -35,8 +35,8 @@ func DefaultBudget(root fs.FS) int64 {
 	return limit / 4 * 3
 }
 
-// TaskBudget returns the part of a process's budget that is left for tasks.
-func TaskBudget(process int64) int64 { return max(process-processMemory, 1) }
+// taskBudget returns the part of a process's budget that is left for tasks.
+func taskBudget(process int64) int64 { return max(process-processMemory, 1) }
 
 // field returns the number after a word at the start of a line.
 func field(root fs.FS, file, word string) (int64, bool) {
@@ -93,17 +93,17 @@ func upwards(root fs.FS, mount, dir, name string) int64 {
 	}
 }
 
-// Work has the steps that need memory and are done with a module.
-type Work struct {
+// work has the steps that need memory and are done with a module.
+type work struct {
 	Inlines bool // inlined calls are read
 	Check   bool // the symbol file is checked after it was written
 }
 
-// Estimate returns the peak memory of the dump of an image, in bytes. The sections that
+// estimate returns the peak memory of the dump of an image, in bytes. The sections that
 // are read count compressed, if they are, and uncompressed. The records, and the
 // garbage until it is collected, were measured to be at most as much again, half more
 // with inlined calls, and as much once more with a check (docs/performance.md).
-func Estimate(img *elfx.Image, others *companion.Companions, work Work) int64 {
+func estimate(img *elfx.Image, others *companion.Companions, work work) int64 {
 	var packed, sum uint64
 	files := []*elfx.File{img.Main, img.Debug}
 	if others != nil {

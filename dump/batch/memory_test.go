@@ -40,7 +40,7 @@ func TestDefaultBudget(t *testing.T) {
 		for name, text := range test.files {
 			root[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if got := DefaultBudget(root); got != test.want/4*3 {
+		if got := defaultBudget(root); got != test.want/4*3 {
 			t.Errorf("%s: %d, want three quarters of %d", test.name, got, test.want)
 		}
 	}

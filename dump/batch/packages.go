@@ -22,8 +22,8 @@ import (
 	"symkit/located"
 )
 
-// The files of packages are read in two steps. Finder.Rounds streams every package once
-// and reads from each ELF file the traits that Group needs. Hold.Extract streams the
+// The files of packages are read in two steps. Finder.rounds streams every package once
+// and reads from each ELF file the traits that Group needs. hold.extract streams the
 // packages of a few modules again, and holds the bytes of their files until the modules
 // are dumped (hold.go). Files that fit into memory are held from the first step on, so
 // that packages of usual sizes are unpacked once.
@@ -117,9 +117,9 @@ func (e *reason) Unwrap() error { return e.err }
 // limit returns how many bytes the package may unpack to.
 func (p *pack) limit() uint64 { return p.limits.Max(limitof.Package, uint64(max(p.size, 0))) }
 
-// SameContent reports whether two files of packages have the same bytes. For files with
+// sameContent reports whether two files of packages have the same bytes. For files with
 // build ids the result is false.
-func (p *Packed) SameContent(other *Packed) bool {
+func (p *Packed) sameContent(other *Packed) bool {
 	return p.body == other.body || p.traits.id == "" && p.sum == other.sum && p.size == other.size && p.sum != [sha256.Size]byte{}
 }
 
@@ -163,7 +163,7 @@ type contents struct {
 
 // index streams a package for f and returns an Input for each ELF file, sorted by name. If
 // f.Member is set, only the file of this name counts. Damage is added to contents.failed.
-func (h *Hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
+func (h *hold) index(ctx context.Context, in *Input, f *Finder) (c contents) {
 	path, member := in.Path, f.Member
 	p := &pack{path: path, limits: f.Limits, open: f.opener(in), blob: in.unread.image != ""}
 
@@ -315,7 +315,7 @@ func (r interruptibleAt) ReadAt(p []byte, at int64) (int, error) {
 
 // look reads the traits of a file from r, and keeps the file's bytes if they fit and the file
 // may be part of a module. found is that of the file's Input.
-func (h *Hold) look(ctx context.Context, b *body, name string, found bool, r io.Reader) error {
+func (h *hold) look(ctx context.Context, b *body, name string, found bool, r io.Reader) error {
 	if uint64(b.size) > b.pack.limit() && uint64(b.size) > uint64(max(b.pack.size, 0)) {
 		return b.pack.limits.Exceeded(limitof.Package, uint64(max(b.pack.size, 0)))
 	}
@@ -356,10 +356,10 @@ func (h *Hold) look(ctx context.Context, b *body, name string, found bool, r io.
 	return nil
 }
 
-// Extract holds the files of the modules. Other files are given up if there is not enough memory. A
-// member that cannot be extracted is an error of the files. The error of Extract is the cause of
+// extract holds the files of the modules. Other files are given up if there is not enough memory. A
+// member that cannot be extracted is an error of the files. The error of extract is the cause of
 // ctx's end.
-func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
+func (h *hold) extract(ctx context.Context, modules []*module, jobs int) error {
 	wanted := bodiesOf(modules)
 
 	// A module that is larger than the memory to hold it is held on disk.
@@ -380,11 +380,11 @@ func (h *Hold) Extract(ctx context.Context, modules []*Module, jobs int) error {
 	onDisk := sum > h.limit
 	h.evict(wanted, missing)
 
-	return Each(ctx, len(order), jobs, func(i int) { h.extract(ctx, order[i], packs[order[i]], onDisk) })
+	return each(ctx, len(order), jobs, func(i int) { h.unpack(ctx, order[i], packs[order[i]], onDisk) })
 }
 
-// extract reads the bytes of files in one package.
-func (h *Hold) extract(ctx context.Context, p *pack, files []*body, onDisk bool) {
+// unpack reads the bytes of files in one package.
+func (h *hold) unpack(ctx context.Context, p *pack, files []*body, onDisk bool) {
 	slices.SortFunc(files, func(a, b *body) int { return cmp.Compare(a.at, b.at) })
 	at := 0
 	left := files
@@ -413,7 +413,7 @@ func (h *Hold) extract(ctx context.Context, p *pack, files []*body, onDisk bool)
 }
 
 // bodiesOf returns the files of packages that belong to modules, each once.
-func bodiesOf(modules []*Module) (list []*body) {
+func bodiesOf(modules []*module) (list []*body) {
 	seen := map[*body]bool{}
 	for _, m := range modules {
 		for _, in := range append([]*Input{&m.Main, m.Debug}, m.Extra...) {
@@ -429,17 +429,17 @@ func bodiesOf(modules []*Module) (list []*body) {
 // maxWave bounds the modules of a wave: each takes some kB from the look at its files to its record.
 const maxWave = 1024
 
-// Waves divides modules into groups whose files h can hold at a time. Every group but
+// waves divides modules into groups whose files h can hold at a time. Every group but
 // the last has as many modules as fit, at most maxWave; a module that is larger is a group of its own.
 // Modules that are not in packages take no memory to hold.
-func (h *Hold) Waves(modules []Module) (waves [][]*Module) {
-	var wave []*Module
+func (h *hold) waves(modules []module) (waves [][]*module) {
+	var wave []*module
 	var sum int64
 	seen := map[*body]bool{} // files of the wave
 	for i := range modules {
 		m := &modules[i]
 		var size int64
-		files := bodiesOf([]*Module{m})
+		files := bodiesOf([]*module{m})
 		for _, b := range files {
 			if !seen[b] {
 				size += b.size

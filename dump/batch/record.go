@@ -8,8 +8,8 @@ import (
 	"symkit/internal/printable"
 )
 
-// RecordVersion increases when a field of Record changes its meaning or is removed.
-const RecordVersion = 1
+// recordVersion increases when a field of Record changes its meaning or is removed.
+const recordVersion = 1
 
 // Status is the outcome for an input.
 type Status string
@@ -96,7 +96,7 @@ func (m *Manifest) Add(r Record) {
 		return
 	}
 
-	r.Version = RecordVersion
+	r.Version = recordVersion
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {

@@ -29,10 +29,10 @@ var roundBytes int64 = 2 << 20
 // usualRatio is how many bytes a package of unknown content unpacks to for each of its own.
 const usualRatio = 4
 
-// Round is a part of a batch.
-type Round struct {
-	Groups
-	Duplicates []Repeated // files of modules of earlier rounds
+// round is a part of a batch.
+type round struct {
+	groups
+	Duplicates []repeated // files of modules of earlier rounds
 	Before     []string   // packages that Finder.Done has
 	Empty      []string   // packages without ELF files
 	Last       bool
@@ -44,19 +44,19 @@ type Round struct {
 	bodies []*body
 }
 
-// Repeated is a file with the build id of Of, which belongs to an earlier round.
-type Repeated struct {
+// repeated is a file with the build id of Of, which belongs to an earlier round.
+type repeated struct {
 	Input
 	Of string
 }
 
-// Rounds yields the inputs of f in rounds, grouped into modules. The caller dumps the modules of a
-// round and calls Finish before it takes the next one. Meanwhile, packages of the next round are
+// rounds yields the inputs of f in rounds, grouped into modules. The caller dumps the modules of a
+// round and calls finish before it takes the next one. Meanwhile, packages of the next round are
 // read, on at most jobs goroutines; files that fit are held by h. If f.Whole is set, there is one
 // round. An error is the cause of ctx's end, or that of a package without which the inputs cannot
 // be divided among shards.
-func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round, error] {
-	return func(yield func(*Round, error) bool) {
+func (f *Finder) rounds(ctx context.Context, h *hold, jobs int) iter.Seq2[*round, error] {
+	return func(yield func(*round, error) bool) {
 		rounds, err := f.plan(ctx, h, jobs)
 		if err != nil {
 			yield(nil, err)
@@ -95,7 +95,7 @@ func (f *Finder) Rounds(ctx context.Context, h *Hold, jobs int) iter.Seq2[*Round
 }
 
 // plan divides the inputs into rounds.
-func (f *Finder) plan(ctx context.Context, h *Hold, jobs int) ([]*Round, error) {
+func (f *Finder) plan(ctx context.Context, h *hold, jobs int) ([]*round, error) {
 	var err error
 	f.Divided, err = f.divide(ctx, jobs)
 	if err != nil {
@@ -111,16 +111,16 @@ func (f *Finder) plan(ctx context.Context, h *Hold, jobs int) ([]*Round, error) 
 		return nil, err
 	}
 
-	var rounds []*Round
+	var rounds []*round
 	var size, unpacked int64
 	packed := make([]bool, len(f.Inputs))
-	r := &Round{}
+	r := &round{}
 	for _, u := range units {
 		for k, p := range u.parts(roundBytes * int64(jobs)) {
 			if len(r.inputs) > 0 && (k > 0 || size >= roundBytes*int64(jobs) || unpacked+p.unpacked > h.limit/2) {
 				r.part = k > 0
 				rounds = append(rounds, r)
-				r, size, unpacked = &Round{}, 0, 0
+				r, size, unpacked = &round{}, 0, 0
 			}
 			r.inputs = append(r.inputs, p.inputs...)
 			size, unpacked = size+p.size, unpacked+p.unpacked
@@ -141,7 +141,7 @@ func (f *Finder) plan(ctx context.Context, h *Hold, jobs int) ([]*Round, error) 
 	f.unsure = f.unsure || len(rest) > 0
 	if several && f.unsure {
 		rounds = append(rounds, r)
-		r = &Round{}
+		r = &round{}
 	}
 	r.inputs, r.Last = append(r.inputs, rest...), true
 	slices.Sort(r.inputs)
@@ -233,9 +233,9 @@ func (f *Finder) units(ctx context.Context, jobs int) ([]*unit, error) {
 }
 
 // index reads the packages of a round.
-func (f *Finder) index(ctx context.Context, h *Hold, r *Round, jobs int) error {
+func (f *Finder) index(ctx context.Context, h *hold, r *round, jobs int) error {
 	found := make([]contents, len(r.inputs))
-	err := Each(ctx, len(r.inputs), jobs, func(i int) {
+	err := each(ctx, len(r.inputs), jobs, func(i int) {
 		in := &f.Inputs[r.inputs[i]]
 		if in.unread != nil {
 			found[i] = h.index(ctx, in, f)
@@ -274,7 +274,7 @@ func (f *Finder) index(ctx context.Context, h *Hold, r *Round, jobs int) error {
 }
 
 // group groups the files of a round with those that wait for it.
-func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
+func (f *Finder) group(ctx context.Context, r *round, jobs int) error {
 	waiting := f.held
 	f.held = nil
 	if r.Last {
@@ -288,11 +288,11 @@ func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
 		delete(f.waiting, waiting[i].Path)
 	}
 	inputs := append(waiting, r.found.inputs...)
-	g, err := Group(ctx, inputs, jobs)
+	g, err := group(ctx, inputs, jobs)
 	if err != nil {
 		return err
 	}
-	r.Groups = *g
+	r.groups = *g
 	r.Failed = append(r.found.failed, r.Failed...)
 	r.found = contents{}
 	if f.seen == nil {
@@ -306,7 +306,7 @@ func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
 		switch {
 		case known && m.id != "":
 			for _, in := range m.files() {
-				r.Duplicates = append(r.Duplicates, Repeated{in, first})
+				r.Duplicates = append(r.Duplicates, repeated{in, first})
 			}
 		case needs && r.part:
 			f.held = f.wait(f.held, &m)
@@ -325,7 +325,7 @@ func (f *Finder) group(ctx context.Context, r *Round, jobs int) error {
 }
 
 // wait adds the files of a module to those that wait.
-func (f *Finder) wait(list []Input, m *Module) []Input {
+func (f *Finder) wait(list []Input, m *module) []Input {
 	for _, in := range m.files() {
 		f.waiting[in.Path] = true
 	}
@@ -333,7 +333,7 @@ func (f *Finder) wait(list []Input, m *Module) []Input {
 }
 
 // files returns the files of a module.
-func (m *Module) files() []Input {
+func (m *module) files() []Input {
 	list := []Input{m.Main}
 	if m.Debug != nil {
 		list = append(list, *m.Debug)
@@ -341,10 +341,10 @@ func (m *Module) files() []Input {
 	return append(list, m.Copies...)
 }
 
-// Finish adds to f.Done the packages that are dumped after a round. The packages that failed are left
+// finish adds to f.Done the packages that are dumped after a round. The packages that failed are left
 // out; those that are incomplete, and those with files that wait for the last round, follow later. So do
 // those of a part of a source: a later run would read the other packages of the source alone.
-func (f *Finder) Finish(r *Round, failed, incomplete map[string]bool) error {
+func (f *Finder) finish(r *round, failed, incomplete map[string]bool) error {
 	if f.Done == nil {
 		return nil
 	}

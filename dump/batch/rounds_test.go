@@ -36,9 +36,9 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 			t.Fatal(err)
 		}
 	}
-	h := NewHold(1 << 30)
-	defer h.Close()
-	for r, err := range f.Rounds(t.Context(), h, 2) {
+	h := newHold(1 << 30)
+	defer h.close()
+	for r, err := range f.rounds(t.Context(), h, 2) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 		// The files of all modules can be read.
 		for i := range r.Modules {
 			m := &r.Modules[i]
-			if err := h.Extract(t.Context(), []*Module{m}, 1); err != nil {
+			if err := h.extract(t.Context(), []*module{m}, 1); err != nil {
 				t.Fatal(err)
 			}
 			file, err := m.Main.Open()
@@ -72,11 +72,11 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 			file.Close()
 		}
 		rounds = append(rounds, strings.Join(words, ", "))
-		if err := f.Finish(r, nil, nil); err != nil {
+		if err := f.finish(r, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if f := h.Used(); f != 0 {
+	if f := h.usedNow(); f != 0 {
 		t.Errorf("%d bytes are held after the last round", f)
 	}
 	return rounds
@@ -156,8 +156,8 @@ func TestFinish(t *testing.T) {
 		}
 		return list
 	}
-	round := func(last bool, names ...string) *Round {
-		r := &Round{Last: last}
+	made := func(last bool, names ...string) *round {
+		r := &round{Last: last}
 		for _, name := range names {
 			r.lines = append(r.lines, doneLine{SHA256: name, Package: name})
 		}
@@ -165,18 +165,18 @@ func TestFinish(t *testing.T) {
 	}
 	failed, incomplete := map[string]bool{"bad": true}, map[string]bool{"large": true}
 	for i, step := range []struct {
-		round *Round
+		round *round
 		want  []string
 	}{
-		{&Round{part: true, lines: []doneLine{{SHA256: "p", Package: "part"}}}, nil},
-		{round(false, "bad", "waits", "large", "a"), []string{"a", "part"}},
-		{round(false), []string{"a", "part"}},
-		{round(true, "b"), []string{"a", "b", "waits", "large", "part"}},
+		{&round{part: true, lines: []doneLine{{SHA256: "p", Package: "part"}}}, nil},
+		{made(false, "bad", "waits", "large", "a"), []string{"a", "part"}},
+		{made(false), []string{"a", "part"}},
+		{made(true, "b"), []string{"a", "b", "waits", "large", "part"}},
 	} {
 		if step.round.Last {
 			clear(incomplete)
 		}
-		if err := f.Finish(step.round, failed, incomplete); err != nil {
+		if err := f.finish(step.round, failed, incomplete); err != nil {
 			t.Fatal(err)
 		}
 		if got := listed(); !slices.Equal(got, step.want) {

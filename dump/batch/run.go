@@ -20,8 +20,8 @@ const largeShare = 16
 // for each small file would take most of the time.
 const leastFreed = 32 << 20
 
-// Task is the work for one module.
-type Task struct {
+// task is the work for one module.
+type task struct {
 	// Memory is an estimate of the task's peak memory in bytes. Run also uses Memory as a
 	// measure of the task's time.
 	Memory int64
@@ -29,7 +29,7 @@ type Task struct {
 	Do func(ctx context.Context) error
 }
 
-// Run does the tasks, at most jobs of them at a time. Tasks with the most memory come
+// runTasks does the tasks, at most jobs of them at a time. Tasks with the most memory come
 // first, so that the last task is a small one. A task waits until its memory fits into
 // the budget together with the running tasks; a task that never fits runs alone.
 //
@@ -38,7 +38,7 @@ type Task struct {
 // batch of small files keeps all processors busy, and so does one large file.
 //
 // Run returns the first error of a task, or the cause of ctx's end.
-func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
+func runTasks(ctx context.Context, tasks []task, jobs int, budget int64) error {
 	q := queue{pending: slices.Clone(tasks), budget: budget}
 	q.changed.L = &q.mu
 	slices.SortStableFunc(q.pending, byMemory)
@@ -69,13 +69,13 @@ func Run(ctx context.Context, tasks []Task, jobs int, budget int64) error {
 }
 
 // byMemory orders tasks with the most memory first.
-func byMemory(a, b Task) int { return cmp.Compare(b.Memory, a.Memory) }
+func byMemory(a, b task) int { return cmp.Compare(b.Memory, a.Memory) }
 
 // queue starts tasks as memory allows.
 type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	pending []Task // most memory first
+	pending []task // most memory first
 	budget  int64
 	used    int64 // by the running tasks
 	running int
@@ -83,7 +83,7 @@ type queue struct {
 
 // take blocks until a task fits. It returns false if there are no more tasks or ctx
 // ended.
-func (q *queue) take(ctx context.Context) (t Task, ok bool) {
+func (q *queue) take(ctx context.Context) (t task, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil && len(q.pending) > 0 {
@@ -99,10 +99,10 @@ func (q *queue) take(ctx context.Context) (t Task, ok bool) {
 // next takes the largest task that fits, if there is one. A smaller task that starts
 // before a larger one does not delay the larger one: when a running task ends that is
 // as large as the waiting task, the waiting task fits beside the smaller one.
-func (q *queue) next() (t Task, ok bool) {
+func (q *queue) next() (t task, ok bool) {
 	i, limit := 0, q.budget-q.used
 	if q.running > 0 {
-		i, _ = slices.BinarySearchFunc(q.pending, limit, func(t Task, limit int64) int { return cmp.Compare(limit, t.Memory) })
+		i, _ = slices.BinarySearchFunc(q.pending, limit, func(t task, limit int64) int { return cmp.Compare(limit, t.Memory) })
 	}
 	if i == len(q.pending) {
 		return t, false
@@ -119,13 +119,13 @@ func (q *queue) next() (t Task, ok bool) {
 }
 
 // account adds a task to the running tasks if sign is 1, and removes it if sign is -1.
-func (q *queue) account(t Task, sign int) {
+func (q *queue) account(t task, sign int) {
 	q.running += sign
 	q.used += int64(sign) * t.Memory
 }
 
 // done releases the memory of a task that ended.
-func (q *queue) done(t Task) {
+func (q *queue) done(t task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.account(t, -1)

@@ -27,13 +27,13 @@ func TestQueue(t *testing.T) {
 	} {
 		q := queue{budget: test.budget}
 		for _, m := range test.tasks {
-			q.pending = append(q.pending, Task{Memory: m})
+			q.pending = append(q.pending, task{Memory: m})
 		}
 		slices.SortStableFunc(q.pending, byMemory)
-		var underway []Task
+		var underway []task
 		for i, want := range test.steps {
 			if want < 0 {
-				k := slices.IndexFunc(underway, func(t Task) bool { return t.Memory == -want })
+				k := slices.IndexFunc(underway, func(t task) bool { return t.Memory == -want })
 				q.account(underway[k], -1)
 				underway = slices.Delete(underway, k, k+1)
 				continue
@@ -54,13 +54,13 @@ func TestRun(t *testing.T) {
 	const budget, jobs = 100, 4
 	var mu sync.Mutex
 	var used, running, most, done int64
-	var tasks []Task
+	var tasks []task
 	for i := range int64(200) {
 		memory := i*i%70 + 1
 		if i%50 == 0 {
 			memory = 1000
 		}
-		tasks = append(tasks, Task{memory, func(context.Context) error {
+		tasks = append(tasks, task{memory, func(context.Context) error {
 			mu.Lock()
 			used, running = used+memory, running+1
 			most = max(most, running)
@@ -75,10 +75,10 @@ func TestRun(t *testing.T) {
 			return nil
 		}})
 	}
-	if err := Run(context.Background(), tasks, jobs, budget); err != nil || done != 200 || most > jobs {
+	if err := runTasks(context.Background(), tasks, jobs, budget); err != nil || done != 200 || most > jobs {
 		t.Errorf("%v; %d done, at most %d at a time", err, done, most)
 	}
-	if err := Run(context.Background(), nil, jobs, budget); err != nil {
+	if err := runTasks(context.Background(), nil, jobs, budget); err != nil {
 		t.Errorf("no tasks: %v", err)
 	}
 }
@@ -89,12 +89,12 @@ func TestRunTogether(t *testing.T) {
 	const jobs = 4
 	var all sync.WaitGroup
 	all.Add(jobs)
-	task := Task{25, func(context.Context) error {
+	one := task{25, func(context.Context) error {
 		all.Done()
 		all.Wait()
 		return nil
 	}}
-	if err := Run(context.Background(), slices.Repeat([]Task{task}, jobs), jobs, 100); err != nil {
+	if err := runTasks(context.Background(), slices.Repeat([]task{one}, jobs), jobs, 100); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,9 +102,9 @@ func TestRunTogether(t *testing.T) {
 func TestRunError(t *testing.T) {
 	broken := errors.New("broken")
 	ran := 0
-	tasks := []Task{{3, func(context.Context) error { ran++; return nil }}, {2, func(context.Context) error { return broken }},
+	tasks := []task{{3, func(context.Context) error { ran++; return nil }}, {2, func(context.Context) error { return broken }},
 		{1, func(context.Context) error { ran++; return nil }}}
-	if err := Run(context.Background(), tasks, 1, 100); err != broken || ran != 1 {
+	if err := runTasks(context.Background(), tasks, 1, 100); err != broken || ran != 1 {
 		t.Errorf("%v after %d tasks", err, ran)
 	}
 }
@@ -114,15 +114,15 @@ func TestRunCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	stop := errors.New("stop")
-	var tasks []Task
+	var tasks []task
 	for range 10 {
-		tasks = append(tasks, Task{100, func(ctx context.Context) error {
+		tasks = append(tasks, task{100, func(ctx context.Context) error {
 			cancel(stop)
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}})
 	}
-	if err := Run(ctx, tasks, 3, 100); err != stop {
+	if err := runTasks(ctx, tasks, 3, 100); err != stop {
 		t.Errorf("%v", err)
 	}
 }
@@ -132,12 +132,12 @@ func TestRunCancel(t *testing.T) {
 func TestSmallTasks(t *testing.T) {
 	forced := func(memory int64) int {
 		var before, after runtime.MemStats
-		tasks := make([]Task, 20)
+		tasks := make([]task, 20)
 		for i := range tasks {
-			tasks[i] = Task{memory, func(context.Context) error { return nil }}
+			tasks[i] = task{memory, func(context.Context) error { return nil }}
 		}
 		runtime.ReadMemStats(&before)
-		if err := Run(t.Context(), tasks, 2, 1); err != nil {
+		if err := runTasks(t.Context(), tasks, 2, 1); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

@@ -25,7 +25,7 @@ type Shard struct {
 var (
 	errShard = errors.New("want K/N with K from 1 to N, or auto")
 	// ErrNoScheduler: no scheduler has set its variables.
-	ErrNoScheduler = errors.New("no variable of a scheduler is set")
+	errNoScheduler = errors.New("no variable of a scheduler is set")
 )
 
 // ShardsVariable is the environment variable with the number of shards, for schedulers
@@ -94,7 +94,7 @@ func shardOf(getenv func(string) string) (Shard, error) {
 	for _, s := range schedulers {
 		names = append(names, s.index)
 	}
-	return Shard{}, fmt.Errorf("%w (%s); give K/N", ErrNoScheduler, strings.Join(names, ", "))
+	return Shard{}, fmt.Errorf("%w (%s); give K/N", errNoScheduler, strings.Join(names, ", "))
 }
 
 // shard reads the variables of a scheduler that has set its index.
@@ -152,12 +152,12 @@ func (s Shard) has(key string) bool {
 	return binary.BigEndian.Uint64(sum[:])%uint64(s.Count) == uint64(s.Index)
 }
 
-// Take removes the modules and files of other shards, unless f, which found the inputs of the
+// take removes the modules and files of other shards, unless f, which found the inputs of the
 // groups, has done so: modules by build id, modules without one and skipped files by file
 // name. Damage of a file is reported by one shard. Any other failure is reported by each
 // shard that meets it, because other shards may not
 // meet it.
-func (g *Groups) Take(f *Finder) {
+func (g *groups) take(f *Finder) {
 	s := f.Shard
 	if s.Count < 2 || f.Divided {
 		return
@@ -168,8 +168,8 @@ func (g *Groups) Take(f *Finder) {
 		weights[g.Modules[i].key] += g.Modules[i].Size
 	}
 	shards := divide(weights, s.Count)
-	g.Modules = slices.DeleteFunc(g.Modules, func(m Module) bool { return shards[m.key] != s.Index })
-	g.Skipped = slices.DeleteFunc(g.Skipped, func(f Skipped) bool { return !s.has(base(f.Name())) })
+	g.Modules = slices.DeleteFunc(g.Modules, func(m module) bool { return shards[m.key] != s.Index })
+	g.Skipped = slices.DeleteFunc(g.Skipped, func(f skipped) bool { return !s.has(base(f.Name())) })
 	g.Failed = slices.DeleteFunc(g.Failed, func(f Failure) bool {
 		_, damage := errors.AsType[*located.Error](f.Err)
 		return damage && !s.has(base(f.Name))

@@ -160,14 +160,14 @@ func TestTake(t *testing.T) {
 	const shards, n = 7, 1000
 	seen := map[string]int{}
 	for k := range shards {
-		g := &Groups{Failed: []Failure{{"disk", errors.New("input/output error")}}}
+		g := &groups{Failed: []Failure{{"disk", errors.New("input/output error")}}}
 		for i := range n {
 			name := fmt.Sprint("file", i)
-			g.Modules = append(g.Modules, Module{Main: Input{Path: name}, key: name})
-			g.Skipped = append(g.Skipped, Skipped{Input: Input{Path: "skipped " + name}})
+			g.Modules = append(g.Modules, module{Main: Input{Path: name}, key: name})
+			g.Skipped = append(g.Skipped, skipped{Input: Input{Path: "skipped " + name}})
 			g.Failed = append(g.Failed, Failure{"damaged " + name, &wire.Error{Err: wire.ErrTruncated}})
 		}
-		g.Take(&Finder{Shard: Shard{k, shards}})
+		g.take(&Finder{Shard: Shard{k, shards}})
 		for _, m := range g.Modules {
 			seen[m.Main.Path]++
 		}

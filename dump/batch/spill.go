@@ -59,9 +59,9 @@ func (f *Finder) CountFailed() int {
 	return n
 }
 
-// Failures yields the files that could not be read, and forgets them. Of the files that are not in Failed, the
+// failures yields the files that could not be read, and forgets them. Of the files that are not in Failed, the
 // error has the text alone. The last error is that of the temporary file.
-func (f *Finder) Failures() iter.Seq2[Failure, error] {
+func (f *Finder) failures() iter.Seq2[Failure, error] {
 	return func(yield func(Failure, error) bool) {
 		list, s := f.Failed, f.spilled
 		f.Failed, f.spilled = nil, nil

@@ -32,7 +32,7 @@ func TestFailures(t *testing.T) {
 			}
 
 			var got []string
-			for x, err := range f.Failures() {
+			for x, err := range f.failures() {
 				if err != nil || x.Err.Error() != x.Name+": no such file or directory" && !strings.HasPrefix(x.Err.Error(), x.Name+": ") {
 					t.Errorf("%v, %v", x, err)
 				}

@@ -9,7 +9,7 @@ import (
 // usual. It is less than the memory that the soak allows (64 MiB and 20 times the
 // input), which includes the program, the mapped input and what compressed sections inflate to.
 const (
-	heapBase    = 36 << 20
+	heapBase    = 32 << 20
 	heapPerByte = 10
 )
 

@@ -14,9 +14,9 @@ func TestHeap(t *testing.T) {
 		want int64
 	}{
 		{math.MaxUint64, math.MaxInt64}, // does not overflow
-		{100 << 20, 1036 << 20},
-		{1 << 20, 46 << 20},
-		{200 << 20, 46 << 20}, // the lower one stays
+		{100 << 20, 1032 << 20},
+		{1 << 20, 42 << 20},
+		{200 << 20, 42 << 20}, // the lower one stays
 	} {
 		Heap(test.size)
 		if got := debug.SetMemoryLimit(-1); got != test.want {

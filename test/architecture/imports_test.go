@@ -16,7 +16,7 @@ var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/objects", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
@@ -63,7 +63,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/internal/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/demangle", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
-	"dump/batch":            {"elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "internal/address", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/wire", "limits", "located"},
+	"dump/batch":            {"check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/wire", "limits", "located"},
 	"dump/internal/dwarfx":  {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 	"dump/internal/gosym":   {"internal/wire", "located"},
 	"dump/internal/files":   {"dump/internal/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "internal/limitof", "limits"},

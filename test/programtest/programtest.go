@@ -165,3 +165,15 @@ func (p Program) Waits(t *testing.T, args ...string) {
 		t.Errorf("%s\nwant first: %s", stderr, waiting)
 	}
 }
+
+// Build builds a program of this module as users have it, and returns its path. The test's own binary, which runs as
+// the program elsewhere, takes megabytes more.
+func Build(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	out, err := exec.Command("go", "build", "-pgo=off", "-o", path, "symkit/cmd/"+name).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}

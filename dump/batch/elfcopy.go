@@ -1,12 +1,13 @@
-package main
+package batch
 
 import (
 	"io"
 	"slices"
 
+	"symkit/dump/single"
 	"symkit/dump/store"
 	"symkit/elfx"
-	"symkit/internal/command"
+	"symkit/internal/atomicfile"
 )
 
 // elfCopy is one of a module's ELF files and its places in the store.
@@ -16,9 +17,10 @@ type elfCopy struct {
 	paths []string // in the store
 }
 
-// elfCopies returns the places of the opened module's ELF files in the store.
-func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
-	for i, f := range []*elfx.File{j.in.Image.Main, j.in.Image.Debug} {
+// elfCopies returns the places of a module's ELF files in a store. GDB's layout has two for a program with debug
+// information.
+func elfCopies(m *single.Module, s *store.Store, place store.Module, gdb bool) (copies []elfCopy, err error) {
+	for i, f := range []*elfx.File{m.Image.Main, m.Image.Debug} {
 		if f == nil {
 			continue
 		}
@@ -28,16 +30,16 @@ func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 		if c.debug || !f.HoldsLoaded() {
 			c.kind = store.DebugInfo
 		}
-		c.paths, err = j.b.store.Paths(place, c.kind)
+		c.paths, err = s.Paths(place, c.kind)
 		if err != nil {
 			return nil, err
 		}
 
 		// GDB looks for debug information in BUILDID.debug only, so a program that has
 		// its debug information inside is stored under that name, too.
-		inside := j.in.Image.Debug == nil && f.Section(".debug_info") != nil
-		if j.Layout == "gdb" && c.kind == store.Executable && inside {
-			more, err := j.b.store.Paths(place, store.DebugInfo)
+		inside := m.Image.Debug == nil && f.Section(".debug_info") != nil
+		if gdb && c.kind == store.Executable && inside {
+			more, err := s.Paths(place, store.DebugInfo)
 			if err != nil {
 				return nil, err
 			}
@@ -48,24 +50,24 @@ func (j *job) elfCopies(place store.Module) (copies []elfCopy, err error) {
 	return copies, nil
 }
 
-// copyELF puts the ELF files of the opened module into the store.
-func (j *job) copyELF() error {
-	for _, c := range j.elf {
-		f := j.in.Image.Main
+// copyELF puts the ELF files of an opened module into a store.
+func copyELF(m *single.Module, s *store.Store, copies []elfCopy) error {
+	for _, c := range copies {
+		f := m.Image.Main
 		if c.debug {
-			f = j.in.Image.Debug
+			f = m.Image.Debug
 		}
 
 		// A file that is read from the store itself is there already.
 		paths := slices.DeleteFunc(slices.Clone(c.paths), func(path string) bool {
-			return command.Clobbers(j.b.store.Path(path), nil, f.Path()) != nil
+			return atomicfile.Clobbers(s.Path(path), nil, f.Path()) != nil
 		})
 		if len(paths) == 0 {
 			continue
 		}
 
 		// A file that changed while it was copied must not be stored.
-		_, err := j.b.store.Put(paths, c.kind, func(w io.Writer) error {
+		_, err := s.Put(paths, c.kind, func(w io.Writer) error {
 			if _, err := f.WriteTo(w); err != nil {
 				return err
 			}

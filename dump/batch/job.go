@@ -1,8 +1,9 @@
-package main
+package batch
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,31 +11,26 @@ import (
 	"slices"
 	"time"
 
-	"symkit/check/report"
 	"symkit/dump"
-	"symkit/dump/batch"
 	"symkit/dump/single"
 	"symkit/dump/store"
 	"symkit/elfx"
-	"symkit/elfx/identity"
-	"symkit/internal/command"
+	"symkit/internal/atomicfile"
 )
 
-// job is one module of a batch. prepare opens the module's files to find the module's place
+// job is one module of a  prepare opens the module's files to find the module's place
 // in the store and the memory that the dump takes; do opens the files again to dump the
 // module. Between prepare and do the files are closed, so that a waiting job holds no
 // memory.
 type job struct {
-	cli    // a copy of the batch's, with its own standard error
-	b      *batchRun
-	mod    *batch.Module
-	log    bytes.Buffer   // cli's standard error, passed on at once at the end
+	b      *sink
+	mod    *module
 	in     *single.Module // the module's files, open within prepare and dump
 	debug  string         // path of the separate debug file that prepare found
 	paths  []string       // of the symbol file in the store
 	elf    []elfCopy      // the ELF files to store with the symbol file
 	memory int64          // estimate of the dump's memory, in bytes
-	rec    batch.Record
+	rec    Record
 	err    error // why the module cannot be dumped
 
 	exists  bool  // the store has all outputs
@@ -43,12 +39,9 @@ type job struct {
 
 // prepare finds the module's identity, its place in the store, and how much memory its
 // dump takes. Errors are left in j.err.
-func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
-	j.b, j.mod, j.cli = b, mod, *b.cli
-	j.cli.stderr = &j.log
-	j.cli.packed = mod.Extra
-
-	j.rec = batch.Record{Input: mod.Main.Name(), InputBytes: mod.Size}
+func (j *job) prepare(ctx context.Context, b *sink, mod *module) {
+	j.b, j.mod = b, mod
+	j.rec = Record{Input: mod.Main.Name(), InputBytes: mod.Size}
 	if mod.Debug != nil {
 		j.rec.Debug = mod.Debug.Name()
 	}
@@ -68,23 +61,23 @@ func (j *job) prepare(ctx context.Context, b *batchRun, mod *batch.Module) {
 func (j *job) identify(ctx context.Context) error {
 	b, mod := j.b, j.mod
 
-	opt := b.opt
+	opt := b.opt.Options.Options
 	opt.HeaderOnly = true
 	m, err := dump.Dump(ctx, j.in.Image, opt)
 	if err != nil {
-		return advised(err)
+		return b.opt.Advise(err)
 	}
 
 	j.rec.Name, j.rec.ID, j.rec.OS, j.rec.Arch, j.rec.CodeID = m.Name, m.ID, m.OS, m.Arch, m.CodeID
 	names := []string{m.Name}
-	if b.Alias {
+	if b.opt.Alias {
 		names = append(names, mod.Names...)
 	}
 
 	place := store.Module{Names: names, ID: m.ID, BuildID: m.BuildID}
 	j.paths, err = b.store.Paths(place, store.Symbols)
-	if err == nil && b.WithELF {
-		j.elf, err = j.elfCopies(place)
+	if err == nil && b.opt.ELF {
+		j.elf, err = elfCopies(j.in, b.store, place, b.opt.GDB)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.rec.Input, err)
@@ -92,18 +85,17 @@ func (j *job) identify(ctx context.Context) error {
 
 	// A store may hold the very files that are read.
 	for _, path := range j.paths {
-		if err := command.Clobbers(b.store.Path(path), nil, j.in.Paths()...); err != nil {
+		if err := atomicfile.Clobbers(b.store.Path(path), nil, j.in.Paths()...); err != nil {
 			return err
 		}
 	}
 
-	j.cli.Output = b.store.Path(j.paths[0])
 	j.rec.Outputs = slices.Clone(j.paths)
 	for _, c := range j.elf {
 		j.rec.Outputs = append(j.rec.Outputs, c.paths...)
 	}
 
-	j.memory = batch.Estimate(j.in.Image, j.in.Companions, batch.Work{Inlines: b.Inlines, Check: b.Check})
+	j.memory = estimate(j.in.Image, j.in.Companions, work{Inlines: b.opt.Inlines, Check: b.opt.Check})
 
 	// A debug file that open found by itself counts as input, too.
 	if d := j.in.Image.Debug; d != nil && mod.Debug == nil {
@@ -138,9 +130,13 @@ func (j *job) open(ctx context.Context) error {
 	if debug != nil {
 		files = append(files, debug)
 	}
-	in, err := j.assemble(ctx, files, slices.Clone(j.b.dirs))
+	places := j.b.opt.Places
+	if len(j.mod.Extra) > 0 {
+		places.Open = j.openPacked
+	}
+	in, err := single.Join(files, &places)
 	if err != nil {
-		return err
+		return j.b.opt.Advise(err)
 	}
 
 	// The search took place the first time: its warnings are the module's.
@@ -151,27 +147,40 @@ func (j *job) open(ctx context.Context) error {
 	return nil
 }
 
-// do dumps the module and records the outcome. It returns an error only if the
+// openPacked opens the file with a build id among the files in packages that may be companions of the module.
+func (j *job) openPacked(id []byte) *elfx.File {
+	for _, in := range j.mod.Extra {
+		f, err := in.Open()
+		if err != nil {
+			continue // the companion is reported as missing
+		}
+		if f.MatchBuildID(id) == nil {
+			return f
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// do dumps the module and passes on the outcome. It returns an error only if the
 // batch must end: the store cannot be written, or ctx is done.
 func (j *job) do(ctx context.Context) error {
-	err := j.dump(ctx)
-	j.b.messages.Write(j.log.Bytes())
-	j.log = bytes.Buffer{}
-
+	result, err := j.dump(ctx)
 	switch {
 	case err == nil:
-		j.rec.Status = batch.Written
+		j.rec.Status = Written
 		if j.exists { // another process was faster
-			j.rec.Status, j.rec.SymbolBytes, j.rec.StoredBytes = batch.Existing, 0, 0
+			j.rec.Status, j.rec.SymbolBytes, j.rec.StoredBytes = Existing, 0, 0
 		}
-		j.b.record(j.rec)
+		result.Record = j.rec
+		j.b.results <- result
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, store.ErrStore):
 		j.b.fail(j.rec, err)
 		return store.ErrStore
 	default:
-		j.b.failOrSkip(j, err)
+		j.b.failOrSkip(j.rec, j.mod.Main.Found, err)
 	}
 	return nil
 }
@@ -181,98 +190,79 @@ func (j *job) do(ctx context.Context) error {
 const smallModule = 256 << 10
 
 // dump dumps the module into the store.
-func (j *job) dump(ctx context.Context) error {
-	if err := j.open(ctx); err != nil {
-		return err
+func (j *job) dump(ctx context.Context) (r Result, err error) {
+	err = j.open(ctx)
+	if err != nil {
+		return r, err
 	}
 	defer j.in.Close()
 
 	start := time.Now()
-	opt := j.single(j.b.opt)
+	opt := j.b.opt.Options
 	if j.mod.Size < smallModule {
 		opt.Jobs = 1
 	}
 	m, err := j.in.Dump(ctx, opt)
 	if err != nil {
-		return j.noRules(advised(err))
+		return r, j.b.opt.Advise(err)
 	}
-	j.rec.Seconds = &batch.Seconds{Dump: time.Since(start).Seconds()}
+	j.rec.Seconds = &Seconds{Dump: time.Since(start).Seconds()}
 
 	start = time.Now()
-	rep, err := j.in.Write(ctx, m, opt, func(write func(io.Writer) error) error {
+	r.Check, err = j.in.Write(ctx, m, opt, func(write func(io.Writer) error) error {
 		size, err := j.b.store.Put(j.paths, store.Symbols, write)
 		j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
 		j.rec.Seconds.Write = time.Since(start).Seconds()
-
-		// As Mozilla's program, --output writes the module a second time.
-		if err == nil && j.b.Output != "" {
-			err = j.b.writeTo(ctx, write)
+		if err == nil && j.b.opt.Second != nil {
+			err = j.b.opt.Second(ctx, write)
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return r, err
 	}
-	if j.Check {
+	if opt.Check {
 		j.rec.Seconds.Check = time.Since(start).Seconds() - j.rec.Seconds.Write
 	}
-	err = j.writeCheck(rep)
-	if err != nil {
-		return err
-	}
 
-	// The batch warns of all debug files without a binary in one line, and of all modules
-	// without debug information in another.
-	if alone := m.Stats.Alone; len(alone) > 0 && !j.Verbose.all() {
-		j.summed = alone
-		j.b.sum(&j.b.alone, alone...)
-	}
-	if j.in.Stripped != nil && !j.Verbose.all() {
-		text := advised(j.in.Stripped).Error()
-		j.summed = append(j.summed, text)
-		j.b.sum(&j.b.stripped, text)
-	}
-
-	j.report(j.in, m)
-	j.describe(m, rep)
-	return j.copyELF()
+	j.in.Rejected()
+	r.Stats, r.Warnings, r.Stripped, r.Probes, r.Lost = &m.Stats, j.in.Warnings, j.in.Stripped, j.in.AllProbes(), j.in.Lost(m)
+	j.describe(&r)
+	return r, copyELF(j.in, j.b.store, j.elf)
 }
 
 // describe fills in the record of a written module.
-func (j *job) describe(m *dump.Module, rep *report.Report) {
-	r, s := &j.rec, &m.Stats
-	r.Counts = &batch.Counts{
+func (j *job) describe(r *Result) {
+	rec, s := &j.rec, r.Stats
+	rec.Counts = &Counts{
 		Units: s.Units, Funcs: s.Funcs, Lines: s.Lines, Inlines: s.Inlines, Publics: s.Publics, FDEs: s.FDEs,
 	}
-
-	r.Losses, r.Missing, r.Findings = s.LossCount, s.Missing, countFindings(rep)
+	rec.Losses, rec.Missing = s.LossCount, s.Missing
 	if j.in.Incomplete {
-		r.Missing++
+		rec.Missing++
+	}
+	if r.Check != nil {
+		rec.Findings = r.Check.Total() + uint64(r.Check.Unallowed())
 	}
 	for _, err := range s.Losses[:min(len(s.Losses), 10)] {
-		r.First = append(r.First, err.Error())
+		rec.First = append(rec.First, err.Error())
 	}
-
-	r.Warnings = warnings(j.in, m)
-	if j.bad(j.in, m, rep) {
-		j.b.mu.Lock()
-		j.b.bad = true
-		j.b.mu.Unlock()
+	for _, warning := range r.Warnings {
+		rec.Warnings = append(rec.Warnings, j.b.opt.Advise(warning).Error())
 	}
+	rec.Warnings = append(rec.Warnings, s.Warnings...)
 }
 
-// failOrSkip records why the module is not dumped. Having nothing to dump is a
-// failure only for a file that the user named, not for one that was found in a
-// directory.
-func (b *batchRun) failOrSkip(j *job, err error) {
-	for _, nothing := range []error{dump.ErrNoCode, identity.ErrNone, identity.ErrMachine, single.ErrNothing} {
-		if j.mod.Main.Found && errors.Is(err, nothing) {
-			j.rec.Status, j.rec.Error, j.rec.Outputs = batch.NoModule, err.Error(), nil
-			b.record(j.rec)
-			return
-		}
-	}
-	b.fail(j.rec, err)
+// place is the first module of a path in the store. It is small: a batch keeps one for each path.
+type place struct {
+	main Input
+	size int64
+}
+
+// placeKey returns the key of a path in the store: a digest, which is shorter than the path.
+func placeKey(path string) (key [16]byte) {
+	sum := sha256.Sum256([]byte(path))
+	return [16]byte(sum[:16])
 }
 
 // sameFile reports whether two modules without build ids are copies of each
@@ -280,7 +270,7 @@ func (b *batchRun) failOrSkip(j *job, err error) {
 func (j *job) sameFile(other *place) bool {
 	a, b := &j.mod.Main, &other.main
 	if a.Packed != nil && b.Packed != nil {
-		return a.Packed.SameContent(b.Packed)
+		return a.Packed.sameContent(b.Packed)
 	}
 	if a.Member != nil || b.Member != nil || a.Packed != nil || b.Packed != nil || j.mod.Size != other.size {
 		return false
