@@ -6,7 +6,7 @@
 // The package is pure. Names come from files that may be hostile: no input causes a panic,
 // and demangled names have at most MaxLength bytes.
 //
-// Most names of large programs are C++'s. cxxTree (cxx_tree.go) demangles them, nearly all
+// Most names of large programs are C++'s. cxx.Reader demangles them, nearly all
 // of them without allocating. Package check, which verifies names, reads them with other code.
 package demangle
 
@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"symkit/internal/demangle/cxx"
 	"symkit/internal/demangle/dlang"
 	"symkit/internal/demangle/lex"
 	"symkit/internal/demangle/rust"
@@ -81,7 +82,7 @@ type Demangler struct {
 	// only valid during the call. If ok is false, the Demangler copies the text.
 	Keep func(text []byte) (kept string, ok bool)
 
-	tree  cxxTree
+	cxx   cxx.Reader
 	swift swift.Reader
 	texts texts
 	ascii bool // see ASCII
@@ -164,6 +165,21 @@ func fits(text string, linkage []byte) bool {
 	return len(text) > 0 && len(text) <= MaxLength && (utf8.ValidString(text) || !utf8.Valid(linkage))
 }
 
+// cxxText is cxx.Reader.Name with the text as a string.
+func (d *Demangler) cxxText(name []byte) (string, bool) {
+	text, ascii, ok := d.cxx.Name(name)
+	if !ok {
+		return "", false
+	}
+	d.ascii = ascii
+	if d.Keep != nil {
+		if kept, ok := d.Keep(text); ok {
+			return kept, true
+		}
+	}
+	return d.texts.add(text), true
+}
+
 // swiftText is swift.Reader.Name with the text as a string.
 func (d *Demangler) swiftText(name []byte, known bool) (string, bool) {
 	text, ok := d.swift.Name(name, known)
@@ -194,9 +210,9 @@ func (d *Demangler) mangled(name []byte) (string, bool) {
 		if text, ok := rust.Legacy(name); ok {
 			return text, true
 		}
-		return d.cxx(name)
+		return d.cxxText(name)
 	case bytes.HasPrefix(name, []byte("___Z")), bytes.HasPrefix(name, []byte("_GLOBAL_")):
-		return d.cxx(name)
+		return d.cxxText(name)
 	}
 	return "", false
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"symkit/internal/demangle/lex"
 	"symkit/test/testfile"
 )
 
@@ -196,13 +197,13 @@ func TestDemangleBounds(t *testing.T) {
 func TestIsPrintable(t *testing.T) {
 	for n := range 20 {
 		s := bytes.Repeat([]byte{'a'}, n)
-		if !isPrintable(s) {
+		if !lex.IsPrintable(s) {
 			t.Errorf("%q is not", s)
 		}
 		for at := range s {
 			for b := range 256 {
 				s[at] = byte(b)
-				if want := b >= 0x20 && b <= 0x7e; isPrintable(s) != want {
+				if want := b >= 0x20 && b <= 0x7e; lex.IsPrintable(s) != want {
 					t.Errorf("%q: %v", s, !want)
 				}
 			}

@@ -21,7 +21,7 @@ import (
 //   - c++filt takes types from the wrong template in names that refer to a local entity of a
 //     template, writes the destructor of a lambda as that of the function around it, and has two
 //     commas where a pack in the middle is empty;
-//   - llvm-cxxfilt refuses or misreads names in which GCC writes a scope as a type (see cxx_scope.go), refuses
+//   - llvm-cxxfilt refuses or misreads names in which GCC writes a scope as a type (see cxx/scope.go), refuses
 //     inherited constructors, repeats const, and calls lambdas 'lambda'.
 
 // layout removes what demanglers write differently without a difference in meaning.

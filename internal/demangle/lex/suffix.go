@@ -2,7 +2,10 @@
 // and the suffixes of copies.
 package lex
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // MaxLength is the most bytes that a demangled name has.
 const MaxLength = 1 << 16
@@ -82,4 +85,22 @@ func Unhex(b byte) byte {
 		return b - '0'
 	}
 	return b - 'a' + 10
+}
+
+// IsPrintable reports whether s has only printable ASCII characters.
+func IsPrintable(s []byte) bool {
+	const ones = 0x0101010101010101 // times n: n in each byte
+	for ; len(s) >= 8; s = s[8:] {
+		// One of the sums has the highest bit of a byte outside of 0x20 to 0x7e; the
+		// bytes in front of the first such one neither borrow nor carry.
+		if x := binary.LittleEndian.Uint64(s); (x|(x-ones*' ')|(x+ones))&(ones*0x80) != 0 {
+			return false
+		}
+	}
+	for _, b := range s {
+		if b < ' ' || b > '~' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import (
 	"encoding/binary"
@@ -12,8 +12,8 @@ import (
 // text. These are left where they are, and the part is reused by setting their lengths to
 // those after the part was read.
 
-// cxxPart is a part of a name that was read: a type or a template's arguments.
-type cxxPart struct {
+// part is a part of a name that was read: a type or a template's arguments.
+type part struct {
 	start, end uint32 // in the name
 	node       ref
 	rendered   bool
@@ -24,7 +24,7 @@ type cxxPart struct {
 // sameParts keeps the parts of the last name that are also in the next one, in, and
 // drops the others. It also drops the places of texts that were written only when the
 // last name was complete, since these texts are overwritten.
-func (x *cxxTree) sameParts(in []byte) {
+func (x *tree) sameParts(in []byte) {
 	x.same = commonPrefix(x.in, in)
 	if x.scopeAt > 0 { // later parts may depend on the rule for scopes
 		x.same = min(x.same, x.scopeAt)
@@ -50,14 +50,14 @@ func (x *cxxTree) sameParts(in []byte) {
 
 // reused skips the part that begins at pos if the last name had the same part, and
 // returns its node; 0 if there is no such part.
-func (x *cxxTree) reused() ref {
+func (x *tree) reused() ref {
 	if x.pos >= x.same {
 		return 0
 	}
 	return x.reusePart()
 }
 
-func (x *cxxTree) reusePart() ref {
+func (x *tree) reusePart() ref {
 	i := int(x.partAt[x.pos])
 	if i >= len(x.parts) || int(x.parts[i].start) != x.pos {
 		return 0
@@ -72,13 +72,13 @@ func (x *cxxTree) reusePart() ref {
 // remember keeps the part read since start, whose node is a, for the next name. Only
 // parts that end with an E are kept: these end there whatever follows in the next
 // name, and shorter ones are not worth it.
-func (x *cxxTree) remember(a ref, start int) ref {
+func (x *tree) remember(a ref, start int) ref {
 	if x.failed || x.reread > 0 || x.in[x.pos-1] != 'E' {
 		return a
 	}
 
 	x.partAt[start] = uint16(len(x.parts))
-	x.parts = append(x.parts, cxxPart{})
+	x.parts = append(x.parts, part{})
 	p := &x.parts[len(x.parts)-1] // see node
 	p.start, p.end, p.node, p.rendered, p.steps = uint32(start), uint32(x.pos), a, x.rendered, uint32(x.steps)
 	p.nodes, p.elems, p.subs, p.out = uint32(len(x.nodes)), uint32(len(x.elems)), uint32(len(x.subs)), uint32(len(x.out))
@@ -87,7 +87,7 @@ func (x *cxxTree) remember(a ref, start int) ref {
 
 // retract removes all text after the first n bytes of x.out. That text has overwritten
 // text of the last name, so no later part of the last name can be reused.
-func (x *cxxTree) retract(n int) {
+func (x *tree) retract(n int) {
 	x.out, x.same = x.out[:n], min(x.same, x.pos)
 	for i := range x.parts {
 		if int(x.parts[i].end) > x.pos {

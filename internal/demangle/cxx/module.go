@@ -1,10 +1,10 @@
-package demangle
+package cxx
 
 // This file reads names with a module, friends' names, and structured bindings.
 
 // module reads <module-name>, which W begins; outer is the module in front, or 0. Each part is a
 // candidate for substitution.
-func (x *cxxTree) module(outer ref) ref {
+func (x *tree) module(outer ref) ref {
 	for x.accept('W') {
 		partition := uint32(0)
 		if x.accept('P') {
@@ -18,7 +18,7 @@ func (x *cxxTree) module(outer ref) ref {
 }
 
 // inModule reads the name in a module, and more parts of the module's name in front.
-func (x *cxxTree) inModule(module ref) ref {
+func (x *tree) inModule(module ref) ref {
 	module = x.module(module)
 	name := x.two(kindInModule, x.unqualifiedName(), module)
 	x.rendered = false
@@ -26,7 +26,7 @@ func (x *cxxTree) inModule(module ref) ref {
 }
 
 // binding reads DC <source-name>+ E, the names of a structured binding.
-func (x *cxxTree) binding() ref {
+func (x *tree) binding() ref {
 	x.pos += 2
 	mark := len(x.open)
 	for !x.failed && !x.accept('E') {

@@ -1,60 +1,64 @@
-package demangle
+package cxx
 
-import "strconv"
+import (
+	"strconv"
 
-// This file and cxx_print_type.go write the tree as text. C++ declarations are written
+	"symkit/internal/demangle/lex"
+)
+
+// This file and print_type.go write the tree as text. C++ declarations are written
 // inside out: the text of a pointer to a function surrounds the text of the pointer.
 // Therefore a pointer, reference, array or function is pushed on a stack (x.inner), and
 // the type that it points to or returns is written next. That type writes the stack's
 // types in their place, a function for example between its return type and its
 // parameters. The types that are still on the stack are written at the end.
 
-func (x *cxxTree) puts(s string) {
+func (x *tree) puts(s string) {
 	if len(s) > 0 {
 		x.last = s[len(s)-1]
 		x.out = append(x.out, s...)
 	}
 }
 
-func (x *cxxTree) putText(text [2]uint32) {
+func (x *tree) putText(text [2]uint32) {
 	if s := x.in[text[0]:text[1]]; len(s) > 0 {
 		x.last = s[len(s)-1]
 		x.out = append(x.out, s...)
 	}
 }
 
-func (x *cxxTree) putc(c byte) {
+func (x *tree) putc(c byte) {
 	x.last = c
 	x.out = append(x.out, c)
 }
 
 // putn writes a number between two texts, without changing x.last.
-func (x *cxxTree) putn(before string, n int, after string) {
+func (x *tree) putn(before string, n int, after string) {
 	x.out = append(x.out, before...)
 	x.out = strconv.AppendInt(x.out, int64(n), 10)
 	x.out = append(x.out, after...)
 }
 
 // declares reports whether types of the current declaration are on the stack.
-func (x *cxxTree) declares() bool { return len(x.inner) > x.base }
+func (x *tree) declares() bool { return len(x.inner) > x.base }
 
 // wrap pushes a on the stack and writes made, the type that a is made of. It reports
 // whether a is still on the stack, to be written by the caller.
-func (x *cxxTree) wrap(a, made ref) bool {
+func (x *tree) wrap(a, made ref) bool {
 	x.inner = append(x.inner, a)
 	x.write(made)
 	return x.declares()
 }
 
 // pop takes the innermost type from the stack.
-func (x *cxxTree) pop() ref {
+func (x *tree) pop() ref {
 	a := x.inner[len(x.inner)-1]
 	x.inner = x.inner[:len(x.inner)-1]
 	return a
 }
 
 // text returns the text of a, which is valid until the next name is read.
-func (x *cxxTree) text(a ref) []byte {
+func (x *tree) text(a ref) []byte {
 	if done := x.nodes[a].done; done[1] > done[0] {
 		return x.out[done[0]:done[1]]
 	}
@@ -67,12 +71,12 @@ func (x *cxxTree) text(a ref) []byte {
 }
 
 // write writes node a. It fails if the text becomes too long.
-func (x *cxxTree) write(a ref) {
+func (x *tree) write(a ref) {
 	n := &x.nodes[a]
 
 	// The text is there already: copy it.
 	if from, to := n.done[0], n.done[1]; to > from {
-		if len(x.out)-x.start > MaxLength {
+		if len(x.out)-x.start > lex.MaxLength {
 			x.fail()
 			return
 		}
@@ -87,7 +91,7 @@ func (x *cxxTree) write(a ref) {
 	}
 
 	x.steps++
-	if len(x.out)-x.start > MaxLength || x.steps > cxxMaxSteps || !x.enter() {
+	if len(x.out)-x.start > lex.MaxLength || x.steps > maxSteps || !x.enter() {
 		x.fail()
 		return
 	}
@@ -101,23 +105,23 @@ func (x *cxxTree) write(a ref) {
 }
 
 // writeWord writes a leaf of the tree.
-func (x *cxxTree) writeWord(n *cxxNode) {
+func (x *tree) writeWord(n *node) {
 	switch n.kind {
 	case kindName:
 		x.putText(n.text)
 	case kindWord:
-		x.puts(cxxWords[n.text[0]])
+		x.puts(words[n.text[0]])
 	case kindBuiltin:
-		x.puts(cxxBuiltins[n.text[0]])
+		x.puts(builtins[n.text[0]])
 	case kindOperator:
-		x.puts(cxxOperators().texts[n.text[0]])
+		x.puts(operators().texts[n.text[0]])
 	default:
 		x.fail()
 	}
 }
 
 // writeName writes a node around which no declaration is written.
-func (x *cxxTree) writeName(a ref, n *cxxNode) {
+func (x *tree) writeName(a ref, n *node) {
 	switch n.kind {
 	case kindLiteralOp:
 		x.puts(`operator"" `)
@@ -182,7 +186,7 @@ func (x *cxxTree) writeName(a ref, n *cxxNode) {
 }
 
 // writeExpression writes an expression of a decltype or a template argument.
-func (x *cxxTree) writeExpression(n *cxxNode) {
+func (x *tree) writeExpression(n *node) {
 	switch n.kind {
 	case kindAddress:
 		x.writeAddress(n.a)
@@ -213,7 +217,7 @@ func (x *cxxTree) writeExpression(n *cxxNode) {
 }
 
 // alone writes a without regard to the declaration around it.
-func (x *cxxTree) alone(a ref) {
+func (x *tree) alone(a ref) {
 	base, depth := x.base, len(x.inner)
 	x.base = depth
 	x.write(a)
@@ -221,7 +225,7 @@ func (x *cxxTree) alone(a ref) {
 }
 
 // writeBraced writes a, in parentheses unless it is a name.
-func (x *cxxTree) writeBraced(a ref) {
+func (x *tree) writeBraced(a ref) {
 	switch x.nodes[a].kind {
 	case kindName, kindWord, kindQualified, kindArgument:
 		x.write(a)
@@ -233,14 +237,14 @@ func (x *cxxTree) writeBraced(a ref) {
 }
 
 // writeAddress writes the address of a.
-func (x *cxxTree) writeAddress(a ref) {
+func (x *tree) writeAddress(a ref) {
 	x.putc('&')
 	x.writeBraced(a)
 }
 
 // writeTemplate writes a template. The declaration around it has no influence on the
 // text, so the text is reused if the template is written again.
-func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
+func (x *tree) writeTemplate(a ref, n *node) {
 	start, base, depth := len(x.out), x.base, len(x.inner)
 	x.base = depth
 
@@ -262,7 +266,7 @@ func (x *cxxTree) writeTemplate(a ref, n *cxxNode) {
 }
 
 // writeList writes a list. Empty packs are left out.
-func (x *cxxTree) writeList(list []ref) {
+func (x *tree) writeList(list []ref) {
 	first := true
 	for _, a := range list {
 		if x.isEmpty(a) {
@@ -279,13 +283,13 @@ func (x *cxxTree) writeList(list []ref) {
 }
 
 // isEmpty reports whether a is a pack without elements.
-func (x *cxxTree) isEmpty(a ref) bool {
+func (x *tree) isEmpty(a ref) bool {
 	n := &x.nodes[x.argumentOf(a)]
 	switch n.kind {
 	case kindPack, kindList:
 		for _, a := range x.list(n) {
 			x.steps++
-			if x.steps > cxxMaxSteps || !x.isEmpty(a) {
+			if x.steps > maxSteps || !x.isEmpty(a) {
 				return false
 			}
 		}
@@ -296,7 +300,7 @@ func (x *cxxTree) isEmpty(a ref) bool {
 
 // writeLiteral writes a template argument that is a value: as C++ does for bool, nullptr and
 // most integers, else as a cast.
-func (x *cxxTree) writeLiteral(n *cxxNode) {
+func (x *tree) writeLiteral(n *node) {
 	float := false
 
 	// Values of some builtin types have a notation without the type.
@@ -334,7 +338,7 @@ func (x *cxxTree) writeLiteral(n *cxxNode) {
 	}
 }
 
-func (x *cxxTree) writeValue(n *cxxNode) {
+func (x *tree) writeValue(n *node) {
 	if n.b != 0 {
 		x.putc('-')
 	}

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import (
 	"math/rand/v2"
@@ -7,23 +7,32 @@ import (
 	"testing"
 )
 
+// text is Name with the text as a string.
+func (r *Reader) text(name []byte) (string, bool) {
+	text, _, ok := r.Name(name)
+	if !ok {
+		return "", false
+	}
+	return string(text), true
+}
+
 // sameAfter demangles name with d, which did others before, and compares that
 // with what it is by itself.
-func sameAfter(t *testing.T, d *Demangler, name []byte) {
+func sameAfter(t *testing.T, d *Reader, name []byte) {
 	t.Helper()
 	last := string(d.tree.in)
-	text, ok := d.cxx(name)
-	if alone, aloneOK := new(Demangler).cxx(name); text != alone || ok != aloneOK {
+	text, ok := d.text(name)
+	if alone, aloneOK := new(Reader).text(name); text != alone || ok != aloneOK {
 		t.Fatalf("%q after %q:\n got   %q, %v\n alone %q, %v", name, last, text, ok, alone, aloneOK)
 	}
 }
 
-// TestCxxAgain: names come out the same whatever was demangled before them, in
+// TestAgain: names come out the same whatever was demangled before them, in
 // any order and one made of the other.
-func TestCxxAgain(t *testing.T) {
+func TestAgain(t *testing.T) {
 	var list [][]byte
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for _, test := range cxxKnown {
+	for _, test := range known {
 		list = append(list, []byte(test.in))
 	}
 	args := strings.Fields("i Lm8E Lb1E LDnE Ln3E L1e2E 1b 1cIiE St6vectorIiSaIiEE JE JicE JJEE PFvvE Z1fvE1x Z1fiEN1dIiE1eE S_ S1_ KS0_ UlvE_ XadL_Z1gvEE")
@@ -35,11 +44,11 @@ func TestCxxAgain(t *testing.T) {
 		list = append(list, append(name, "E1fEv"...), append(name[:len(name):len(name)], "E1gIJEE1hIcEEvv"...))
 	}
 	for range 1000 {
-		a, b := list[rnd.IntN(len(list))], list[rnd.IntN(len(cxxKnown))]
-		part := cxxParts[rnd.IntN(len(cxxParts))]
+		a, b := list[rnd.IntN(len(list))], list[rnd.IntN(len(known))]
+		part := parts[rnd.IntN(len(parts))]
 		list = append(list, slices.Concat(a[:2+rnd.IntN(len(a)-1)], []byte(part), b[2+rnd.IntN(len(b)-1):]))
 	}
-	var d Demangler
+	var d Reader
 	for _, name := range list {
 		sameAfter(t, &d, name)
 	}
@@ -54,9 +63,9 @@ func TestCxxAgain(t *testing.T) {
 	}
 }
 
-// TestCxxReuseParts: the common prefix of two names is read once.
-func TestCxxReuseParts(t *testing.T) {
-	var d Demangler
+// TestReuseParts: the common prefix of two names is read once.
+func TestReuseParts(t *testing.T) {
+	var d Reader
 	for _, test := range []struct {
 		in   string
 		want int // parts found
@@ -71,19 +80,19 @@ func TestCxxReuseParts(t *testing.T) {
 		if got := len(d.tree.parts); got != test.want {
 			t.Errorf("%s: %d parts", test.in, got)
 		}
-		if _, ok := d.cxx([]byte(test.in)); !ok {
+		if _, ok := d.text([]byte(test.in)); !ok {
 			t.Errorf("%s: stays mangled", test.in)
 		}
 	}
 }
 
-// FuzzCxxAgain: whatever came before a name, it comes out the same.
-func FuzzCxxAgain(f *testing.F) {
-	for i, test := range cxxKnown {
-		f.Add([]byte(test.in), []byte(cxxKnown[(i+1)%len(cxxKnown)].in), uint16(len(test.in)/2))
+// FuzzAgain: whatever came before a name, it comes out the same.
+func FuzzAgain(f *testing.F) {
+	for i, test := range known {
+		f.Add([]byte(test.in), []byte(known[(i+1)%len(known)].in), uint16(len(test.in)/2))
 	}
 	f.Fuzz(func(t *testing.T, before, behind []byte, cut uint16) {
-		var d Demangler
+		var d Reader
 		sameAfter(t, &d, before)
 		sameAfter(t, &d, slices.Concat(before[:min(int(cut), len(before))], behind))
 		sameAfter(t, &d, before)

@@ -1,11 +1,11 @@
-package demangle
+package cxx
 
 // This file expands packs: Dp and sp replace a pack in a type or an expression by each
 // of its elements.
 
 // expansion returns the expansion of a: a list of copies of a, each with one element of
 // each pack in a. If there is no pack in a, the expansion is a followed by dots.
-func (x *cxxTree) expansion(a ref) ref {
+func (x *tree) expansion(a ref) ref {
 	rendered := x.rendered && x.nodes[a].kind == kindParam // the pack itself
 	x.rendered = false
 	if x.nodes[a].flags&flagPack == 0 || x.hidden > 0 {
@@ -35,12 +35,12 @@ func (x *cxxTree) expansion(a ref) ref {
 
 // expander replaces packs by their elements number index.
 type expander struct {
-	x               *cxxTree
+	x               *tree
 	elements, index int
 }
 
 // isPart reports which fields of a kind of nodes are parts of the node.
-func (k cxxKind) isPart() (a, b, list bool) {
+func (k kind) isPart() (a, b, list bool) {
 	switch k {
 	case kindLiteralOp, kindCast, kindDefaultArg, kindDtor, kindParam, kindExpansion, kindLiteral, kindAddress,
 		kindDecltype, kindQuoted, kindLambda, kindMethod, kindQuals, kindPointer, kindLRef, kindRRef, kindComplex,
@@ -62,7 +62,7 @@ func (e *expander) find(a ref) {
 	x := e.x
 	n := &x.nodes[a]
 	x.steps++
-	if x.steps > cxxMaxSteps {
+	if x.steps > maxSteps {
 		x.fail()
 	}
 	switch {
@@ -98,7 +98,7 @@ func (e *expander) copy(a ref) ref {
 	n := x.nodes[a]
 	x.steps++
 	switch {
-	case x.failed || x.steps > cxxMaxSteps:
+	case x.failed || x.steps > maxSteps:
 		return x.fail()
 	case n.flags&flagPack == 0:
 		return a
@@ -139,7 +139,7 @@ func (e *expander) copy(a ref) ref {
 // child returns a copy of a, marked as the argument of a parameter.
 func (e *expander) child(a ref) ref {
 	c := e.copy(a)
-	return e.x.add(cxxNode{kind: kindParam, flags: flagParam, a: e.x.use(c)})
+	return e.x.add(node{kind: kindParam, flags: flagParam, a: e.x.use(c)})
 }
 
 // flagged marks a as the result of replacing a parameter.

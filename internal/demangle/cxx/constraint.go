@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 // This file reads the parts of a constrained template's name that are not arguments: the
 // declarations of template parameters that do not follow from the arguments (Ty, Tn, Tt,
@@ -12,11 +12,11 @@ package demangle
 // later substitution of a type with such a parameter reads the type's text again, like any
 // type that was read while another template was in force.
 
-// hiddenTemplate is cxxTree.template in a hidden part. It is no index of a node.
+// hiddenTemplate is tree.template in a hidden part. It is no index of a node.
 const hiddenTemplate ref = -1
 
 // hide reads a hidden part with read, and removes the text of the part.
-func (x *cxxTree) hide(read func()) {
+func (x *tree) hide(read func()) {
 	from, node, mark := len(x.out), len(x.nodes), len(x.open)
 	template, inLambda, inCast, stop := x.template, x.inLambda, x.inCast, x.stop
 	x.template, x.inLambda, x.inCast, x.stop = hiddenTemplate, false, false, 0
@@ -35,14 +35,14 @@ func (x *cxxTree) hide(read func()) {
 
 // declaration reads the <template-param-decl> in front of a template argument, if there
 // is one.
-func (x *cxxTree) declaration() {
+func (x *tree) declaration() {
 	if x.peek() == 'T' && isDeclaration(x.peek2()) {
 		x.hide(x.parameterDeclaration)
 	}
 }
 
 // parameterDeclaration reads <template-param-decl>.
-func (x *cxxTree) parameterDeclaration() {
+func (x *tree) parameterDeclaration() {
 	if !x.enter() {
 		return
 	}
@@ -74,14 +74,14 @@ func (x *cxxTree) parameterDeclaration() {
 }
 
 // constraint reads Q <constraint-expression>.
-func (x *cxxTree) constraint() {
+func (x *tree) constraint() {
 	x.expect('Q')
 	x.expression()
 }
 
 // hiddenParam is templateParam in a hidden part: the parameter's argument may not be known
 // yet. TL <level> _ is a parameter of an inner template.
-func (x *cxxTree) hiddenParam() ref {
+func (x *tree) hiddenParam() ref {
 	if x.accept('L') {
 		x.index()
 	}
@@ -91,14 +91,14 @@ func (x *cxxTree) hiddenParam() ref {
 
 // unreadable adds a node for a part that has no text. A type made of the node is read
 // again where it is substituted, because of the flag.
-func (x *cxxTree) unreadable() ref {
+func (x *tree) unreadable() ref {
 	x.rendered = false
 	return x.node(kindParam, flagParam, x.word(wordAuto), 0, 0, 0)
 }
 
 // requirements reads the rest of a requires-expression, rQ with parameters or rq without, which is
 // not written.
-func (x *cxxTree) requirements(code string) ref {
+func (x *tree) requirements(code string) ref {
 	for code == "rQ" && !x.failed && !x.accept('_') {
 		x.typ()
 	}

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import "symkit/internal/demangle/lex"
 
@@ -29,7 +29,7 @@ const (
 
 // setScopeRule sets the rule that a scope shows, and fails if another scope of the name
 // has shown the other one.
-func (x *cxxTree) setScopeRule(rule scopeRule) {
+func (x *tree) setScopeRule(rule scopeRule) {
 	switch x.scopes {
 	case scopeUnknown:
 		x.scopes = rule
@@ -40,7 +40,7 @@ func (x *cxxTree) setScopeRule(rule scopeRule) {
 }
 
 // unresolvedName reads the part after sr of <unresolved-name>.
-func (x *cxxTree) unresolvedName() (scope ref) {
+func (x *tree) unresolvedName() (scope ref) {
 	if x.scopeAt == 0 || x.pos < x.scopeAt {
 		x.scopeAt = x.pos
 	}
@@ -80,7 +80,7 @@ func (x *cxxTree) unresolvedName() (scope ref) {
 
 // isScopeOfGCC reports whether the scope that comes next begins as only GCC begins one: with std,
 // with N and a name, or with a substitution of either that is no <unresolved-type>.
-func (x *cxxTree) isScopeOfGCC() bool {
+func (x *tree) isScopeOfGCC() bool {
 	rest := x.in[x.pos:]
 	switch {
 	case len(rest) < 2:
@@ -97,7 +97,7 @@ func (x *cxxTree) isScopeOfGCC() bool {
 
 // isDependent reports whether the substitution at a position is a template parameter, something
 // made of one, or a decltype.
-func (x *cxxTree) isDependent(at int) bool {
+func (x *tree) isDependent(at int) bool {
 	pos := x.pos
 	x.pos = at + 1
 	c := x.peek()
@@ -118,7 +118,7 @@ func (x *cxxTree) isDependent(at int) bool {
 }
 
 // baseName reads <base-unresolved-name> except destructors.
-func (x *cxxTree) baseName() ref {
+func (x *tree) baseName() ref {
 	if x.peek() != 'o' || x.peek2() != 'n' {
 		return x.simpleID()
 	}

@@ -1,55 +1,51 @@
-package demangle
+// Package cxx demangles the names of the Itanium C++ ABI.
+package cxx
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"symkit/internal/demangle/lex"
 )
 
-// cxx demangles the names of the Itanium C++ ABI. What follows after a dot is the suffix of
-// a copy, and not written.
-func (d *Demangler) cxx(name []byte) (text string, ok bool) {
+// Reader demangles many names. It reuses its memory, and parts of the name before. The zero Reader is ready to use.
+type Reader struct{ tree tree }
+
+// Name returns the readable form of a name, which is valid until the next call. What follows after a dot is the
+// suffix of a copy, and not written. ascii reports that the text is known to have only printable ASCII characters.
+func (r *Reader) Name(name []byte) (text []byte, ascii, ok bool) {
 	switch {
 	case bytes.HasPrefix(name, []byte("_GLOBAL_")):
-		return d.global(name[len("_GLOBAL_"):])
+		text, ok := r.global(name[len("_GLOBAL_"):])
+		return []byte(text), false, ok
 	case bytes.HasPrefix(name, []byte("___Z")):
-		return d.block(name[len("__"):])
+		text, ok := r.block(name[len("__"):])
+		return []byte(text), false, ok
 	}
 	rest, ok := bytes.CutPrefix(name, []byte("_Z"))
 	if !ok {
-		return "", false
-	}
-	out, ok := d.encoding(rest)
-	if !ok {
-		return "", false
+		return nil, false, false
 	}
 
 	// Everything that is not copied from the name is ASCII.
-	d.ascii = len(out) > 0 && isPrintable(name)
-	if d.Keep != nil {
-		if kept, ok := d.Keep(out); ok {
-			return kept, true
-		}
-	}
-	return d.texts.add(out), true
+	text, ok = r.encoding(rest)
+	return text, len(text) > 0 && lex.IsPrintable(name), ok
 }
 
 // encoding returns the text of a name without _Z, valid until the next call.
-func (d *Demangler) encoding(name []byte) (text []byte, ok bool) {
+func (r *Reader) encoding(name []byte) (text []byte, ok bool) {
 	// A name that is invalid by one compiler's rule for scopes is read again by the other's.
-	x := &d.tree
+	x := &r.tree
 	x.reset(name, scopeUnknown)
 	text = x.complete()
 	if x.failed && x.scopes != scopeUnknown {
 		x.reset(name, scopeClang+scopeGCC-x.scopes)
 		text = x.complete()
 	}
-	return text, !x.failed && len(text) <= MaxLength
+	return text, !x.failed && len(text) <= lex.MaxLength
 }
 
 // complete reads the whole name and returns its text.
-func (x *cxxTree) complete() []byte {
+func (x *tree) complete() []byte {
 	a := x.encoding(false)
 	if x.pos < len(x.in) && x.peek() != '.' {
 		x.fail()
@@ -59,7 +55,7 @@ func (x *cxxTree) complete() []byte {
 
 // block reads the name of clang's function for a block: the name of the function around it,
 // _block_invoke, and maybe a number.
-func (d *Demangler) block(name []byte) (text string, ok bool) {
+func (r *Reader) block(name []byte) (text string, ok bool) {
 	const mark = "_block_invoke"
 	at := bytes.LastIndex(name, []byte(mark))
 	if at < len("_Z") {
@@ -69,13 +65,13 @@ func (d *Demangler) block(name []byte) (text string, ok bool) {
 	if !isNumber(number) {
 		return "", false
 	}
-	out, ok := d.encoding(name[len("_Z"):at])
+	out, ok := r.encoding(name[len("_Z"):at])
 	return "invocation function for block in " + string(out), ok
 }
 
 // global reads the rest of _GLOBAL_, a letter, I or D, and _: the name of a function that
 // runs constructors or destructors of a unit, which is called after something in the unit.
-func (d *Demangler) global(rest []byte) (text string, ok bool) {
+func (r *Reader) global(rest []byte) (text string, ok bool) {
 	if len(rest) < len("_I_x") || bytes.IndexByte([]byte("._$"), rest[0]) < 0 || rest[2] != '_' {
 		return "", false
 	}
@@ -86,7 +82,7 @@ func (d *Demangler) global(rest []byte) (text string, ok bool) {
 
 	name := string(rest[len("_I_"):])
 	if mangled, ok := bytes.CutPrefix(rest[len("_I_"):], []byte("_Z")); ok {
-		out, ok := d.encoding(mangled)
+		out, ok := r.encoding(mangled)
 		if !ok {
 			return "", false
 		}
@@ -97,21 +93,3 @@ func (d *Demangler) global(rest []byte) (text string, ok bool) {
 
 // isNumber reports whether s has only digits.
 func isNumber(s []byte) bool { return len(bytes.TrimLeft(s, "0123456789")) == 0 }
-
-// isPrintable reports whether s has only printable ASCII characters.
-func isPrintable(s []byte) bool {
-	const ones = 0x0101010101010101 // times n: n in each byte
-	for ; len(s) >= 8; s = s[8:] {
-		// One of the sums has the highest bit of a byte outside of 0x20 to 0x7e; the
-		// bytes in front of the first such one neither borrow nor carry.
-		if x := binary.LittleEndian.Uint64(s); (x|(x-ones*' ')|(x+ones))&(ones*0x80) != 0 {
-			return false
-		}
-	}
-	for _, b := range s {
-		if b < ' ' || b > '~' {
-			return false
-		}
-	}
-	return true
-}

@@ -1,7 +1,7 @@
-package demangle
+package cxx
 
 // writeType writes a node around which a declaration may be written.
-func (x *cxxTree) writeType(a ref, n *cxxNode) {
+func (x *tree) writeType(a ref, n *node) {
 	switch n.kind {
 	case kindTyped:
 		base, depth := x.base, len(x.inner)
@@ -39,7 +39,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 			x.pop()
 		}
 	case kindSpecial:
-		x.puts(cxxWords[n.text[0]])
+		x.puts(words[n.text[0]])
 		x.write(n.a)
 	case kindTwo:
 		x.puts("construction vtable for ")
@@ -52,7 +52,7 @@ func (x *cxxTree) writeType(a ref, n *cxxNode) {
 }
 
 // writeInner writes the text that a adds to the type that it is made of.
-func (x *cxxTree) writeInner(a ref) {
+func (x *tree) writeInner(a ref) {
 	n := &x.nodes[a]
 	switch n.kind {
 	case kindTyped:
@@ -94,7 +94,7 @@ func (x *cxxTree) writeInner(a ref) {
 }
 
 // writeQualifiers writes the qualifiers of a kindQuals or kindMethod.
-func (x *cxxTree) writeQualifiers(n *cxxNode) {
+func (x *tree) writeQualifiers(n *node) {
 	for q := n.quals; q != 0; q >>= 4 {
 		x.putc(' ')
 		x.puts(qualifierWords[q&15])
@@ -106,7 +106,7 @@ func (x *cxxTree) writeQualifiers(n *cxxNode) {
 
 // writeDimension writes an array's dimension after the types on the stack, which get
 // parentheses unless they are arrays, too.
-func (x *cxxTree) writeDimension(n *cxxNode) {
+func (x *tree) writeDimension(n *node) {
 	space := " "
 	for x.declares() && !x.failed {
 		top := x.inner[len(x.inner)-1]
@@ -136,7 +136,7 @@ func (x *cxxTree) writeDimension(n *cxxNode) {
 }
 
 // writeNumber writes the dimension of an array, or the size of a vector or an integer.
-func (x *cxxTree) writeNumber(n *cxxNode) {
+func (x *tree) writeNumber(n *node) {
 	if n.b != 0 {
 		x.alone(n.b)
 		return
@@ -145,7 +145,7 @@ func (x *cxxTree) writeNumber(n *cxxNode) {
 }
 
 // writeAllInner writes the types on the stack, the innermost first.
-func (x *cxxTree) writeAllInner() {
+func (x *tree) writeAllInner() {
 	for x.declares() && !x.failed {
 		x.writeInner(x.pop())
 	}
@@ -153,7 +153,7 @@ func (x *cxxTree) writeAllInner() {
 
 // writeParameters writes the types on the stack, in parentheses if they need them, and
 // the parameters. Qualifiers of the function itself follow the parameters.
-func (x *cxxTree) writeParameters(n *cxxNode) {
+func (x *tree) writeParameters(n *node) {
 	paren, space := x.needsParen()
 	if paren {
 		if !space && x.last != '(' && x.last != '*' {
@@ -196,7 +196,7 @@ func (x *cxxTree) writeParameters(n *cxxNode) {
 
 // needsParen reports whether the types on the stack need parentheses before the
 // parameters of a function, and a space before the parentheses.
-func (x *cxxTree) needsParen() (paren, space bool) {
+func (x *tree) needsParen() (paren, space bool) {
 	for i := len(x.inner) - 1; i >= x.base; i-- {
 		switch x.nodes[x.inner[i]].kind {
 		case kindPointer, kindLRef, kindRRef:

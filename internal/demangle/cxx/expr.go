@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import (
 	"strings"
@@ -36,8 +36,8 @@ type exprTable struct {
 	index map[string]ref
 }
 
-// cxxExprs returns the table of exprList, which is made for the first expression.
-var cxxExprs = sync.OnceValue(func() *exprTable {
+// exprs returns the table of exprList, which is made for the first expression.
+var exprs = sync.OnceValue(func() *exprTable {
 	t := &exprTable{ops: make([]exprOp, 1), index: map[string]ref{}}
 	for o := range strings.SplitSeq(exprList, ";") {
 		code, rest, _ := strings.Cut(o, " ")
@@ -49,7 +49,7 @@ var cxxExprs = sync.OnceValue(func() *exprTable {
 })
 
 // expression reads an <expression>.
-func (x *cxxTree) expression() (a ref) {
+func (x *tree) expression() (a ref) {
 	if !x.enter() {
 		return 0
 	}
@@ -79,7 +79,7 @@ func (x *cxxTree) expression() (a ref) {
 }
 
 // operation reads an operator and its operands.
-func (x *cxxTree) operation() ref {
+func (x *tree) operation() ref {
 	code := string([]byte{x.peek(), x.peek2()})
 	x.pos = min(x.pos+2, len(x.in))
 	switch code {
@@ -110,7 +110,7 @@ func (x *cxxTree) operation() ref {
 	}
 
 	// All others have only operands.
-	t := cxxExprs()
+	t := exprs()
 	op := t.index[code]
 	if op == 0 {
 		return x.fail()
@@ -130,14 +130,14 @@ func (x *cxxTree) operation() ref {
 }
 
 // operator adds the node of an operator with the operands on x.open from mark on.
-func (x *cxxTree) operator(code string, mark int) ref {
+func (x *tree) operator(code string, mark int) ref {
 	a := x.many(kindOperation, 0, mark)
-	x.nodes[a].b = cxxExprs().index[code]
+	x.nodes[a].b = exprs().index[code]
 	return a
 }
 
 // operands reads operands onto x.open: see exprOp.
-func (x *cxxTree) operands(forms string) {
+func (x *tree) operands(forms string) {
 	for _, form := range forms {
 		switch form {
 		case 'e':
@@ -156,7 +156,7 @@ func (x *cxxTree) operands(forms string) {
 }
 
 // expressions reads expressions up to a letter onto x.open.
-func (x *cxxTree) expressions(end byte) {
+func (x *tree) expressions(end byte) {
 	for !x.failed && !x.accept(end) {
 		a := x.expression()
 		x.open = append(x.open, a)

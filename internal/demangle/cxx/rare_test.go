@@ -1,13 +1,13 @@
-package demangle
+package cxx
 
 import "testing"
 
-// cxxRare are names of rarer parts of the grammar, most of them written by g++ 16 and clang 23 with
+// rare are names of rarer parts of the grammar, most of them written by g++ 16 and clang 23 with
 // -std=c++26: qualifiers that join those of a template's arguments, packs that are expanded together or
 // in each other, all operators of expressions, conversions to template parameters, lambdas with
 // template parameters, modules, explicit objects, extensions of compilers. Unless one of the two refuses
 // the name, the texts agree with c++filt 2.47's or llvm-cxxfilt 23's in all but layout (docs/names.md).
-var cxxRare = []struct{ in, want string }{
+var rare = []struct{ in, want string }{
 	{"_ZNSsC1Ev", "std::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string()"},
 	{"_Zv03fooi", "foo(int)"},
 	{"_ZN1acvbcvcEv", "a::operator bool::operator char()"},
@@ -185,11 +185,11 @@ var cxxRare = []struct{ in, want string }{
 	{"_Z1fIiEDTLA4_KcEES0_", `decltype ("<char const [4]>") f<int>(char const)`},
 }
 
-// TestCxxRare: they come out so, whatever was read before, and cut ones do not bring the reader down.
-func TestCxxRare(t *testing.T) {
-	var d Demangler
-	for _, test := range cxxRare {
-		if text, ok := d.cxx([]byte(test.in)); text != test.want || !ok {
+// TestRare: they come out so, whatever was read before, and cut ones do not bring the reader down.
+func TestRare(t *testing.T) {
+	var d Reader
+	for _, test := range rare {
+		if text, ok := d.text([]byte(test.in)); text != test.want || !ok {
 			t.Errorf("%s:\n got  %q, %v\n want %q", test.in, text, ok, test.want)
 		}
 		for n := range test.in {

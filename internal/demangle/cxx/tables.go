@@ -1,11 +1,11 @@
-package demangle
+package cxx
 
 import (
 	"strings"
 	"sync"
 )
 
-// Indices of cxxWords.
+// Indices of words.
 const (
 	wordStd = iota
 	wordAnonymous
@@ -48,8 +48,8 @@ const (
 	wordBasicIostream
 )
 
-// cxxWords are texts that are not in the mangled name.
-var cxxWords = [...]string{
+// words are texts that are not in the mangled name.
+var words = [...]string{
 	"std", "(anonymous namespace)", "string literal", "auto", "decltype(auto)",
 	"allocator", "basic_string", "string", "istream", "ostream", "iostream",
 	"vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ",
@@ -80,9 +80,9 @@ func standardSub(c byte) (word uint32, ok bool) {
 	return 0, false
 }
 
-// cxxBuiltins are the types of one letter, by letter, then those of D and a
+// builtins are the types of one letter, by letter, then those of D and a
 // letter (Itanium C++ ABI §5.1.5.2).
-var cxxBuiltins = [...]string{
+var builtins = [...]string{
 	0: "signed char", 'b' - 'a': "bool", 'c' - 'a': "char", 'd' - 'a': "double", 'e' - 'a': "long double",
 	'f' - 'a': "float", 'g' - 'a': "__float128", 'h' - 'a': "unsigned char", 'i' - 'a': "int", 'j' - 'a': "unsigned int",
 	'l' - 'a': "long", 'm' - 'a': "unsigned long", 'n' - 'a': "__int128", 'o' - 'a': "unsigned __int128",
@@ -92,7 +92,7 @@ var cxxBuiltins = [...]string{
 	33: "decltype(nullptr)",
 }
 
-// builtinDCodes are the letters of cxxBuiltins from 26 on.
+// builtinDCodes are the letters of builtins from 26 on.
 const (
 	builtinDCodes  = "fdehusin"
 	builtinBool    = 'b' - 'a'
@@ -141,8 +141,8 @@ type operatorTable struct {
 	index [26][64]uint8
 }
 
-// cxxOperators returns the table of operatorList, which is made for the first operator.
-var cxxOperators = sync.OnceValue(func() *operatorTable {
+// operators returns the table of operatorList, which is made for the first operator.
+var operators = sync.OnceValue(func() *operatorTable {
 	t := new(operatorTable)
 	for o := range strings.FieldsSeq(operatorList) {
 		code, text, _ := strings.Cut(o, ":")

@@ -1,85 +1,85 @@
-package demangle
+package cxx
 
 // A name of the Itanium C++ ABI is read into a tree, and the tree is written as text,
 // inside out as C++ declarations are. The nodes lie in one slice, which is reused for
 // the next name; a ref is the index of a node in that slice.
 //
 // Template parameters are replaced by their arguments when they are read, since the
-// arguments are known by then, except in conversion operators (cxx_cast.go). The result is flagged,
+// arguments are known by then, except in conversion operators (cast.go). The result is flagged,
 // because a later substitution (S_) of it means the parameters of the template that is
 // in force at the substitution.
 //
-// cxx_name.go, cxx_closure.go, cxx_type.go, cxx_vendor.go, cxx_template.go, cxx_expr.go, cxx_operand.go and
-// cxx_encoding.go read;
-// cxx_emit.go writes while reading, cxx_print.go and cxx_print_type.go write from the
-// tree; cxx_reuse.go reuses parts of the previous name.
+// name.go, closure.go, type.go, vendor.go, template.go, expr.go, operand.go and
+// encoding.go read;
+// emit.go writes while reading, print.go and print_type.go write from the
+// tree; reuse.go reuses parts of the previous name.
 
 // ref is the index of a node; 0 is none.
 type ref int32
 
-type cxxKind uint8
+type kind uint8
 
 const (
-	kindNone        cxxKind = iota
-	kindName                // text: of the name
-	kindWord                // text[0]: index of cxxWords
-	kindBuiltin             // text[0]: index of cxxBuiltins
-	kindOperator            // text[0]: index of operatorTable.texts
-	kindLiteralOp           // a: the text after operator""
-	kindCast                // operator a
-	kindQualified           // a::b
-	kindLocal               // a::b, a being a function
-	kindDefaultArg          // a, in default argument number n
-	kindTemplate            // a<list>
-	kindTagged              // a[abi:b]
-	kindCtor                // constructor named a, inherited from b if that is not 0
-	kindDtor                // ~a
-	kindClosure             // {lambda(list)#n}, with template parameters if a, a list, is not 0
-	kindHead                // template parameter number b of a lambda: see cxx_closure.go
-	kindUnnamed             // {unnamed type#n}
-	kindParam               // stands for a: the argument of a template parameter
-	kindAuto                // parameter number n of a generic lambda; text[0]: its kind if it has a declaration
-	kindPack                // list: a pack, as an argument of a template
-	kindList                // list: a pack, expanded
-	kindExpansion           // a...
-	kindLiteral             // (a)text, negative if b is not 0
-	kindAddress             // &a
-	kindOperation           // operator b of exprTable with list; a: operator that a fold repeats
-	kindCall                // a(list)
-	kindArgument            // number n of a function's parameters, 0 being this
-	kindCount               // the number b
-	kindPart                // part of a, of type b
-	kindDecltype            // decltype (a)
-	kindQuoted              // string literal of type a
-	kindLambda              // closure a as a literal
-	kindIndexed             // element b of pack a
-	kindBitInt              // _BitInt(text), or _BitInt(b); unsigned if quals is not 0
-	kindConstrained         // b, auto or decltype(auto), with constraint a
-	kindElaborated          // word text[0] and a
-	kindModule              // module b, in module a if that is not 0, as a partition if text[0] is not 0
-	kindEnum                // enumeration of type a without a name, with enumerator b
-	kindInModule            // name a of module b
-	kindFriend              // function a, a friend
-	kindFloat               // floating-point type of text bits, and a letter, b
-	kindBinding             // structured binding of list
-	kindEnableIf            // function a, if b, a list
-	kindTyped               // function or variable a of type b
-	kindFunc                // function type: a returned, or 0, from list; b is 1 if the first is this
-	kindLocalFunc           // kindFunc before ::, where the return type is not written
-	kindMethod              // function a with quals and ref qualifier b: see refQualifier
-	kindSpec                // function a with exception specification text[0] of b
-	kindQuals               // type a with quals
-	kindPointer             // a*
-	kindLRef                // a&
-	kindRRef                // a&&
-	kindComplex             // a _Complex
-	kindVendor              // type a with qualifier b of the compiler
-	kindImaginary           // a _Imaginary
-	kindArray               // a[text], or a[b]
-	kindVector              // a __vector(text), or of b
-	kindMember              // b of class a: a::*
-	kindSpecial             // text[0]: index of cxxWords; a
-	kindTwo                 // construction vtable for a-in-b
+	kindNone        kind = iota
+	kindName             // text: of the name
+	kindWord             // text[0]: index of words
+	kindBuiltin          // text[0]: index of builtins
+	kindOperator         // text[0]: index of operatorTable.texts
+	kindLiteralOp        // a: the text after operator""
+	kindCast             // operator a
+	kindQualified        // a::b
+	kindLocal            // a::b, a being a function
+	kindDefaultArg       // a, in default argument number n
+	kindTemplate         // a<list>
+	kindTagged           // a[abi:b]
+	kindCtor             // constructor named a, inherited from b if that is not 0
+	kindDtor             // ~a
+	kindClosure          // {lambda(list)#n}, with template parameters if a, a list, is not 0
+	kindHead             // template parameter number b of a lambda: see closure.go
+	kindUnnamed          // {unnamed type#n}
+	kindParam            // stands for a: the argument of a template parameter
+	kindAuto             // parameter number n of a generic lambda; text[0]: its kind if it has a declaration
+	kindPack             // list: a pack, as an argument of a template
+	kindList             // list: a pack, expanded
+	kindExpansion        // a...
+	kindLiteral          // (a)text, negative if b is not 0
+	kindAddress          // &a
+	kindOperation        // operator b of exprTable with list; a: operator that a fold repeats
+	kindCall             // a(list)
+	kindArgument         // number n of a function's parameters, 0 being this
+	kindCount            // the number b
+	kindPart             // part of a, of type b
+	kindDecltype         // decltype (a)
+	kindQuoted           // string literal of type a
+	kindLambda           // closure a as a literal
+	kindIndexed          // element b of pack a
+	kindBitInt           // _BitInt(text), or _BitInt(b); unsigned if quals is not 0
+	kindConstrained      // b, auto or decltype(auto), with constraint a
+	kindElaborated       // word text[0] and a
+	kindModule           // module b, in module a if that is not 0, as a partition if text[0] is not 0
+	kindEnum             // enumeration of type a without a name, with enumerator b
+	kindInModule         // name a of module b
+	kindFriend           // function a, a friend
+	kindFloat            // floating-point type of text bits, and a letter, b
+	kindBinding          // structured binding of list
+	kindEnableIf         // function a, if b, a list
+	kindTyped            // function or variable a of type b
+	kindFunc             // function type: a returned, or 0, from list; b is 1 if the first is this
+	kindLocalFunc        // kindFunc before ::, where the return type is not written
+	kindMethod           // function a with quals and ref qualifier b: see refQualifier
+	kindSpec             // function a with exception specification text[0] of b
+	kindQuals            // type a with quals
+	kindPointer          // a*
+	kindLRef             // a&
+	kindRRef             // a&&
+	kindComplex          // a _Complex
+	kindVendor           // type a with qualifier b of the compiler
+	kindImaginary        // a _Imaginary
+	kindArray            // a[text], or a[b]
+	kindVector           // a __vector(text), or of b
+	kindMember           // b of class a: a::*
+	kindSpecial          // text[0]: index of words; a
+	kindTwo              // construction vtable for a-in-b
 )
 
 // Flags of a node. A node inherits the flags of the nodes below it.
@@ -90,9 +90,9 @@ const (
 	flagStd               // one of Sa, Ss, …: no candidate for substitution; not inherited
 )
 
-// cxxNode is a node. The meaning of its fields depends on its kind.
-type cxxNode struct {
-	kind  cxxKind
+// node is a node. The meaning of its fields depends on its kind.
+type node struct {
+	kind  kind
 	flags uint8
 	quals qualifiers
 	a, b  ref
@@ -139,8 +139,8 @@ func (q qualifiers) with(more qualifiers) qualifiers {
 	return q
 }
 
-// cxxSub is a candidate for substitution, and the template in force there.
-type cxxSub struct {
+// sub is a candidate for substitution, and the template in force there.
+type sub struct {
 	node, template ref
 	// Of a type or prefix: where it begins and ends. start is 0 for parts that need not be
 	// read again.
@@ -150,22 +150,22 @@ type cxxSub struct {
 
 // Bounds, above the sizes that compilers write. Names that exceed them stay mangled.
 const (
-	cxxMaxDepth = 1 << 10
-	cxxMaxNodes = 1 << 16
-	cxxMaxSteps = 1 << 17 // nodes written
+	maxDepth = 1 << 10
+	maxNodes = 1 << 16
+	maxSteps = 1 << 17 // nodes written
 )
 
-// cxxTree is the tree of one name.
-type cxxTree struct {
+// tree is the tree of one name.
+type tree struct {
 	in     []byte
 	pos    int
 	failed bool
 	depth  int
 
-	nodes []cxxNode
+	nodes []node
 	elems []ref // of all lists
 	open  []ref // elements of the lists that are being read
-	subs  []cxxSub
+	subs  []sub
 
 	reread int // > 0 while candidates are read again
 	stop   int // where the prefix ends that is read again, else 0
@@ -183,7 +183,7 @@ type cxxTree struct {
 	scopeAt int  // position of the first scope of a dependent name, 0 without one
 
 	same    int // length of the common prefix with the last name
-	parts   []cxxPart
+	parts   []part
 	partAt  []uint16 // by start: index of a part, valid if that part starts there
 	written []ref    // nodes whose text was written only with the whole name
 
@@ -197,23 +197,23 @@ type cxxTree struct {
 }
 
 // reset prepares x for the name in; scopes is the rule for its scopes, if known.
-func (x *cxxTree) reset(in []byte, scopes scopeRule) {
+func (x *tree) reset(in []byte, scopes scopeRule) {
 	x.sameParts(in)
-	*x = cxxTree{
+	*x = tree{
 		scopes: scopes, forced: scopes != scopeUnknown, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
-		nodes: append(x.nodes[:0], cxxNode{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
+		nodes: append(x.nodes[:0], node{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
 		out: x.out[:0], inner: x.inner[:0],
 	}
 }
 
 // fail gives up: the name is damaged.
-func (x *cxxTree) fail() ref {
+func (x *tree) fail() ref {
 	x.failed, x.pos = true, len(x.in)
 	return 0
 }
 
 // peek returns the next byte, or 0 at the end.
-func (x *cxxTree) peek() byte {
+func (x *tree) peek() byte {
 	if x.pos < len(x.in) {
 		return x.in[x.pos]
 	}
@@ -221,10 +221,10 @@ func (x *cxxTree) peek() byte {
 }
 
 // peek2 returns the byte after the next one, or 0 at the end.
-func (x *cxxTree) peek2() byte { return x.at(1) }
+func (x *tree) peek2() byte { return x.at(1) }
 
 // at returns the byte n bytes after the next one, or 0 after the end.
-func (x *cxxTree) at(n int) byte {
+func (x *tree) at(n int) byte {
 	if x.pos+n < len(x.in) {
 		return x.in[x.pos+n]
 	}
@@ -232,7 +232,7 @@ func (x *cxxTree) at(n int) byte {
 }
 
 // accept skips c if it is next, and reports whether it was.
-func (x *cxxTree) accept(c byte) bool {
+func (x *tree) accept(c byte) bool {
 	if x.peek() != c || c == 0 {
 		return false
 	}
@@ -241,26 +241,26 @@ func (x *cxxTree) accept(c byte) bool {
 }
 
 // expect skips c, or fails if c is not next.
-func (x *cxxTree) expect(c byte) {
+func (x *tree) expect(c byte) {
 	if !x.accept(c) {
 		x.fail()
 	}
 }
 
 // enter counts one level of recursion; leave ends it.
-func (x *cxxTree) enter() bool {
+func (x *tree) enter() bool {
 	x.depth++
-	if x.depth > cxxMaxDepth {
+	if x.depth > maxDepth {
 		x.fail()
 	}
 	return !x.failed
 }
 
-func (x *cxxTree) leave() { x.depth-- }
+func (x *tree) leave() { x.depth-- }
 
 // add adds a node.
-func (x *cxxTree) add(n cxxNode) ref {
-	if len(x.nodes) >= cxxMaxNodes {
+func (x *tree) add(n node) ref {
+	if len(x.nodes) >= maxNodes {
 		return x.fail()
 	}
 	n.done = [2]uint32{} // the text of a copy differs from the original's
@@ -270,19 +270,19 @@ func (x *cxxTree) add(n cxxNode) ref {
 
 // node adds a node with text[0] = from, text[1] = to. The node is filled in in place:
 // copying it with wide loads would stall on the narrow stores just before.
-func (x *cxxTree) node(kind cxxKind, flags uint8, a, b ref, from, to uint32) ref {
-	if len(x.nodes) >= cxxMaxNodes {
+func (x *tree) node(kind kind, flags uint8, a, b ref, from, to uint32) ref {
+	if len(x.nodes) >= maxNodes {
 		return x.fail()
 	}
 
-	x.nodes = append(x.nodes, cxxNode{})
+	x.nodes = append(x.nodes, node{})
 	n := &x.nodes[len(x.nodes)-1]
 	n.kind, n.flags, n.a, n.b, n.text[0], n.text[1] = kind, flags, a, b, from, to
 	return ref(len(x.nodes) - 1)
 }
 
 // withQuals adds a node with qualifiers.
-func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) ref {
+func (x *tree) withQuals(kind kind, flags uint8, a, b ref, q qualifiers) ref {
 	n := x.node(kind, flags, a, b, 0, 0)
 	if n != 0 {
 		x.nodes[n].quals = q
@@ -291,11 +291,11 @@ func (x *cxxTree) withQuals(kind cxxKind, flags uint8, a, b ref, q qualifiers) r
 }
 
 // inherited returns the flags that a node above a inherits.
-func (x *cxxTree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
+func (x *tree) inherited(a ref) uint8 { return x.nodes[a].flags &^ flagStd }
 
 // use returns the argument if a is a replaced template parameter, else a. A parameter that
 // stands for a pack stays: it may be expanded, whereas a pack among arguments is not.
-func (x *cxxTree) use(a ref) ref {
+func (x *tree) use(a ref) ref {
 	if arg := x.argumentOf(a); x.nodes[arg].kind != kindPack {
 		return arg
 	}
@@ -303,7 +303,7 @@ func (x *cxxTree) use(a ref) ref {
 }
 
 // argumentOf is use that returns packs too.
-func (x *cxxTree) argumentOf(a ref) ref {
+func (x *tree) argumentOf(a ref) ref {
 	if x.nodes[a].kind == kindParam {
 		return x.nodes[a].a
 	}
@@ -311,25 +311,25 @@ func (x *cxxTree) argumentOf(a ref) ref {
 }
 
 // one adds a node above a; two adds a node above a and b.
-func (x *cxxTree) one(kind cxxKind, a ref) ref {
+func (x *tree) one(kind kind, a ref) ref {
 	return x.node(kind, x.inherited(a), x.use(a), 0, 0, 0)
 }
 
-func (x *cxxTree) two(kind cxxKind, a, b ref) ref {
+func (x *tree) two(kind kind, a, b ref) ref {
 	return x.node(kind, x.inherited(a)|x.inherited(b), x.use(a), x.use(b), 0, 0)
 }
 
-func (x *cxxTree) word(i uint32) ref {
+func (x *tree) word(i uint32) ref {
 	return x.node(kindWord, 0, 0, 0, i, 0)
 }
 
-func (x *cxxTree) builtin(i uint32) ref {
+func (x *tree) builtin(i uint32) ref {
 	return x.node(kindBuiltin, 0, 0, 0, i, 0)
 }
 
 // many adds a node above a, which may be 0, and above the elements of x.open from mark
 // on, which it removes from x.open.
-func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
+func (x *tree) many(kind kind, a ref, mark int) ref {
 	flags, from := x.inherited(a), len(x.elems)
 	for _, e := range x.open[mark:] {
 		flags |= x.inherited(e)
@@ -340,17 +340,17 @@ func (x *cxxTree) many(kind cxxKind, a ref, mark int) ref {
 }
 
 // list returns the elements of a node.
-func (x *cxxTree) list(n *cxxNode) []ref { return x.elems[n.text[0]:n.text[1]] }
+func (x *tree) list(n *node) []ref { return x.elems[n.text[0]:n.text[1]] }
 
 // candidate makes a, which begins at start in the name, a candidate for substitution.
-func (x *cxxTree) candidate(a ref, start int) {
-	x.subs = append(x.subs, cxxSub{})
+func (x *tree) candidate(a ref, start int) {
+	x.subs = append(x.subs, sub{})
 	s := &x.subs[len(x.subs)-1] // see node
 	s.node, s.template, s.start, s.end = a, x.template, uint32(start), uint32(x.pos)
 }
 
 // candidatePrefix is candidate for a prefix.
-func (x *cxxTree) candidatePrefix(a ref, start int) {
+func (x *tree) candidatePrefix(a ref, start int) {
 	x.candidate(a, start)
 	x.subs[len(x.subs)-1].prefix = true
 }

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 // This file reads the types that have no name: closures, and classes and enumerations.
 
@@ -13,7 +13,7 @@ type lambdaHeads struct {
 var headNames = [...]string{1: "$T", 2: "$N", 3: "$TT"}
 
 // closure reads <closure-type-name>.
-func (x *cxxTree) closure() ref {
+func (x *tree) closure() ref {
 	x.pos += 2
 
 	// Template parameters in the lambda are its own. The text and the node are made of the
@@ -44,7 +44,7 @@ func (x *cxxTree) closure() ref {
 
 // lambdaHeads reads the declarations of a lambda's template parameters. It returns a list of
 // them, or 0.
-func (x *cxxTree) lambdaHeads() ref {
+func (x *tree) lambdaHeads() ref {
 	mark := len(x.open)
 	for x.peek() == 'T' && isDeclaration(x.peek2()) && !x.failed {
 		a := x.lambdaHead()
@@ -61,7 +61,7 @@ func (x *cxxTree) lambdaHeads() ref {
 
 // lambdaHead reads one declaration: of a type, a value, a type with a constraint, a template, or
 // a pack of them.
-func (x *cxxTree) lambdaHead() (a ref) {
+func (x *tree) lambdaHead() (a ref) {
 	if !x.enter() {
 		return 0
 	}
@@ -123,7 +123,7 @@ func isDeclaration(c byte) bool {
 }
 
 // writeHead writes a declaration of a lambda's template parameter.
-func (x *cxxTree) writeHead(n *cxxNode) {
+func (x *tree) writeHead(n *node) {
 	switch {
 	case n.text[0] == headTemplate:
 		x.puts("template<")
@@ -153,7 +153,7 @@ func (x *cxxTree) writeHead(n *cxxNode) {
 }
 
 // unnamed reads <unnamed-type-name>.
-func (x *cxxTree) unnamed() ref {
+func (x *tree) unnamed() ref {
 	x.pos += 2
 	from, number := len(x.out), x.index()
 	x.emitNumber("{unnamed type#", number+1, "}")

@@ -1,16 +1,16 @@
-package demangle
+package cxx
 
 // writeOperation writes an operator with its operands: see exprOp.
-func (x *cxxTree) writeOperation(n *cxxNode) {
+func (x *tree) writeOperation(n *node) {
 	operands := x.list(n)
-	pattern := cxxExprs().ops[n.b].pattern
+	pattern := exprs().ops[n.b].pattern
 	for i := 0; i < len(pattern) && !x.failed; i++ {
 		c := pattern[i]
 		switch {
 		case c == '*':
 			x.writeList(operands)
 		case c == '$': // of a fold: the operator that is between # and #
-			inner := cxxExprs().ops[n.a].pattern
+			inner := exprs().ops[n.a].pattern
 			for ; len(inner) > 0 && (inner[0] == '#' || inner[0] == '('); inner = inner[1:] {
 			}
 			for ; len(inner) > 0 && inner[0] != '#'; inner = inner[1:] {
@@ -37,15 +37,15 @@ func (x *cxxTree) writeOperation(n *cxxNode) {
 
 // writeCallee writes an operand in parentheses. A function that is called is written without
 // its type.
-func (x *cxxTree) writeCallee(a ref, n *cxxNode) {
-	if f := &x.nodes[a]; f.kind == kindTyped && cxxExprs().ops[n.b].forms == "e*" {
+func (x *tree) writeCallee(a ref, n *node) {
+	if f := &x.nodes[a]; f.kind == kindTyped && exprs().ops[n.b].forms == "e*" {
 		a = f.a
 	}
 	x.writeBraced(a)
 }
 
 // writeRare writes the kinds of nodes that are rare.
-func (x *cxxTree) writeRare(n *cxxNode) {
+func (x *tree) writeRare(n *node) {
 	switch n.kind {
 	case kindPart:
 		x.writeBraced(n.a)
@@ -94,7 +94,7 @@ func (x *cxxTree) writeRare(n *cxxNode) {
 		x.puts(end)
 	case kindConstrained, kindElaborated:
 		if n.kind == kindElaborated {
-			x.puts(cxxWords[n.text[0]])
+			x.puts(words[n.text[0]])
 			x.write(n.a)
 			return
 		}
@@ -131,8 +131,8 @@ func (x *cxxTree) writeRare(n *cxxNode) {
 }
 
 // writeSpec writes an exception specification, or transaction_safe.
-func (x *cxxTree) writeSpec(n *cxxNode) {
-	x.puts(cxxWords[n.text[0]])
+func (x *tree) writeSpec(n *node) {
+	x.puts(words[n.text[0]])
 	if n.b != 0 {
 		x.alone(n.b)
 		x.putc(')')

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 // operators, lambdas and types without a name.
 
 // number reads a decimal number. It fails above 2^24, since no name is that long.
-func (x *cxxTree) number() (n int) {
+func (x *tree) number() (n int) {
 	if !lex.IsDigit(x.peek()) {
 		x.fail()
 	}
@@ -31,7 +31,7 @@ func (x *cxxTree) number() (n int) {
 
 // index reads an index and the _ that ends it: nothing is index 0, number n is index
 // n+1.
-func (x *cxxTree) index() (n int) {
+func (x *tree) index() (n int) {
 	if x.accept('_') {
 		return 0
 	}
@@ -41,7 +41,7 @@ func (x *cxxTree) index() (n int) {
 }
 
 // name reads <name>.
-func (x *cxxTree) name() (name ref) {
+func (x *tree) name() (name ref) {
 	substituted, from := false, len(x.out)
 
 	// The kinds of names, by their first letter.
@@ -81,7 +81,7 @@ func (x *cxxTree) name() (name ref) {
 }
 
 // isCast reports whether a name is that of a conversion operator.
-func (x *cxxTree) isCast(name ref) bool {
+func (x *tree) isCast(name ref) bool {
 	n := &x.nodes[name]
 	for n.kind == kindTagged {
 		n = &x.nodes[n.a]
@@ -90,7 +90,7 @@ func (x *cxxTree) isCast(name ref) bool {
 }
 
 // nestedName reads <nested-name>.
-func (x *cxxTree) nestedName() ref {
+func (x *tree) nestedName() ref {
 	x.expect('N')
 	q := x.qualifiers()
 	reference := x.refQualifier()
@@ -106,7 +106,7 @@ func (x *cxxTree) nestedName() ref {
 }
 
 // method adds the node of a member function with qualifiers.
-func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
+func (x *tree) method(a ref, q qualifiers, reference ref) ref {
 	if k := x.nodes[x.use(a)].kind; k == kindQuals || k == kindMethod {
 		return x.fail() // a has the qualifiers of a type already
 	}
@@ -117,7 +117,7 @@ func (x *cxxTree) method(a ref, q qualifiers, reference ref) ref {
 const refThis ref = 3
 
 // refQualifier reads <ref-qualifier>: 1 is &, 2 is &&, 0 is none.
-func (x *cxxTree) refQualifier() ref {
+func (x *tree) refQualifier() ref {
 	switch {
 	case x.accept('R'):
 		return 1
@@ -130,7 +130,7 @@ func (x *cxxTree) refQualifier() ref {
 // prefix reads <prefix> up to the E that follows it, or to x.stop. Each prefix of the
 // prefix is a candidate for substitution, unless it is a substitution itself. The whole
 // prefix is not: the caller makes it a candidate if it is a type.
-func (x *cxxTree) prefix() (name ref) {
+func (x *tree) prefix() (name ref) {
 	last := ref(0) // the name read last, which constructors and destructors repeat
 	from, rendered, start := len(x.out), true, x.pos
 	var late lateCast
@@ -199,7 +199,7 @@ func (x *cxxTree) prefix() (name ref) {
 
 // structor reads <ctor-dtor-name>, which begins with c; last is the name before it.
 // The class that a constructor is inherited from is not written.
-func (x *cxxTree) structor(c byte, last ref) ref {
+func (x *tree) structor(c byte, last ref) ref {
 	kind, kinds, inherits := kindCtor, "12345", false
 	x.pos++
 	if c == 'D' {
@@ -236,7 +236,7 @@ func (x *cxxTree) structor(c byte, last ref) ref {
 
 // endStructor reads the rest of the name of a constructor or destructor, which
 // begins at out[from:].
-func (x *cxxTree) endStructor(kind cxxKind, last ref, inherits bool, from int) ref {
+func (x *tree) endStructor(kind kind, last ref, inherits bool, from int) ref {
 	x.emitNode(last)
 	a := x.whole(x.one(kind, last), from)
 	if inherits {
@@ -248,7 +248,7 @@ func (x *cxxTree) endStructor(kind cxxKind, last ref, inherits bool, from int) r
 }
 
 // unqualifiedName reads <unqualified-name>.
-func (x *cxxTree) unqualifiedName() (name ref) {
+func (x *tree) unqualifiedName() (name ref) {
 	from := len(x.out)
 	switch c := x.peek(); {
 	case lex.IsDigit(c):
@@ -281,7 +281,7 @@ func (x *cxxTree) unqualifiedName() (name ref) {
 }
 
 // tags reads the <abi-tags> of name, whose text begins at out[from].
-func (x *cxxTree) tags(name ref, from int) ref {
+func (x *tree) tags(name ref, from int) ref {
 	for x.accept('B') {
 		rendered := x.rendered
 		x.emit("[abi:")
@@ -295,7 +295,7 @@ func (x *cxxTree) tags(name ref, from int) ref {
 
 // sourceName reads <source-name>. GCC's name for a namespace without a name is written
 // as "(anonymous namespace)".
-func (x *cxxTree) sourceName() ref {
+func (x *tree) sourceName() ref {
 	n := x.number()
 	if n == 0 || n > len(x.in)-x.pos {
 		return x.fail()
@@ -320,7 +320,7 @@ func isAnonymous(name []byte) bool {
 }
 
 // operatorName reads <operator-name>.
-func (x *cxxTree) operatorName() ref {
+func (x *tree) operatorName() ref {
 	first, second := x.peek(), x.peek2()
 	x.pos = min(x.pos+2, len(x.in))
 	switch {
@@ -337,7 +337,7 @@ func (x *cxxTree) operatorName() ref {
 	}
 
 	// Any other operator is in the table.
-	operators := cxxOperators()
+	operators := operators()
 	i := operators.index[first-'a'][second-'A']
 	if i == 0 {
 		return x.fail()
@@ -350,7 +350,7 @@ func (x *cxxTree) operatorName() ref {
 }
 
 // localName reads <local-name>.
-func (x *cxxTree) localName() ref {
+func (x *tree) localName() ref {
 	x.expect('Z')
 	from := len(x.out)
 	function := x.encoding(true)
@@ -391,7 +391,7 @@ func (x *cxxTree) localName() ref {
 
 // discriminator skips a <discriminator>, which is not written. Clang's may be just
 // digits at the end of the name.
-func (x *cxxTree) discriminator() {
+func (x *tree) discriminator() {
 	if !x.accept('_') {
 		if rest := x.in[x.pos:]; len(bytes.TrimLeft(rest, "0123456789")) == 0 {
 			x.pos = len(x.in)

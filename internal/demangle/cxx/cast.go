@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 // The name of a conversion operator, cv <type>, may have template parameters. They mean the
 // arguments that follow the name, if the operator is a template, else those of the class
@@ -13,7 +13,7 @@ type lateCast struct {
 }
 
 // castName reads the <type> of a conversion operator.
-func (x *cxxTree) castName() ref {
+func (x *tree) castName() ref {
 	old, start, template := x.inCast, x.pos, x.template
 	x.inCast, x.template = true, hiddenTemplate
 	to := x.typ()
@@ -27,7 +27,7 @@ func (x *cxxTree) castName() ref {
 }
 
 // resolve reads the type of a conversion operator again, with the arguments of a template.
-func (x *cxxTree) resolve(late *lateCast, template ref) {
+func (x *tree) resolve(late *lateCast, template ref) {
 	if late.cast == 0 || x.failed {
 		return
 	}
@@ -42,14 +42,14 @@ func (x *cxxTree) resolve(late *lateCast, template ref) {
 	// The type ends where it ended before.
 	cast, old := late.cast, x.castEnd
 	late.cast, x.castEnd = 0, late.end
-	to := x.readAgain(cxxSub{start: uint32(late.start), end: uint32(late.end)}, template)
+	to := x.readAgain(sub{start: uint32(late.start), end: uint32(late.end)}, template)
 	x.castEnd = old
 	x.nodes[cast].a, x.rendered = x.use(to), false
 }
 
 // castParam is paramType in the type of a conversion operator: arguments that follow belong to the
 // operator, unless others follow them.
-func (x *cxxTree) castParam() ref {
+func (x *tree) castParam() ref {
 	a := x.hiddenParam()
 	if x.peek() != 'I' {
 		return a

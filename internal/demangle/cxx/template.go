@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import "symkit/internal/demangle/lex"
 
@@ -7,7 +7,7 @@ import "symkit/internal/demangle/lex"
 
 // templateArgs reads the <template-args> of the template a, whose text begins at
 // out[from].
-func (x *cxxTree) templateArgs(a ref, from int) ref {
+func (x *tree) templateArgs(a ref, from int) ref {
 	if reused := x.reused(); reused != 0 {
 		return reused
 	}
@@ -29,7 +29,7 @@ func (x *cxxTree) templateArgs(a ref, from int) ref {
 }
 
 // args reads I <template-arg>* E onto x.open; for sparing see emittedList.
-func (x *cxxTree) args(sparing bool) {
+func (x *tree) args(sparing bool) {
 	x.pos++
 	list := emittedList{rendered: true, first: true, sparing: sparing}
 	for !x.failed && !x.accept('E') {
@@ -46,7 +46,7 @@ func (x *cxxTree) args(sparing bool) {
 }
 
 // templateArg reads <template-arg>.
-func (x *cxxTree) templateArg() ref {
+func (x *tree) templateArg() ref {
 	switch x.peek() {
 	case 'L':
 		return x.literal()
@@ -69,7 +69,7 @@ func (x *cxxTree) templateArg() ref {
 }
 
 // literal reads <expr-primary>.
-func (x *cxxTree) literal() ref {
+func (x *tree) literal() ref {
 	x.pos++
 
 	// L_Z <encoding> E, or LZ by old compilers: the address of something.
@@ -90,7 +90,7 @@ func (x *cxxTree) literal() ref {
 
 	at := len(x.out)
 	var a ref
-	if c := x.peek(); lex.IsLower(c) && cxxBuiltins[c-'a'] != "" {
+	if c := x.peek(); lex.IsLower(c) && builtins[c-'a'] != "" {
 		x.pos++
 		a, x.rendered = x.builtin(uint32(c-'a')), true
 	} else {
@@ -129,7 +129,7 @@ func (x *cxxTree) literal() ref {
 
 // emitLiteral appends the literal a. out[from:] is a parenthesis and the literal's
 // type, or empty if the type has one letter.
-func (x *cxxTree) emitLiteral(a ref, from int) {
+func (x *tree) emitLiteral(a ref, from int) {
 	n := &x.nodes[a]
 
 	// writeLiteral decides how the value of a builtin type is written.
@@ -148,7 +148,7 @@ func (x *cxxTree) emitLiteral(a ref, from int) {
 
 // templateParam reads <template-param>. It returns the argument for the parameter; for a
 // parameter of a generic lambda, it returns a node of its own.
-func (x *cxxTree) templateParam() ref {
+func (x *tree) templateParam() ref {
 	x.pos++
 	if x.hidden > 0 || x.inCast {
 		return x.hiddenParam()
@@ -184,7 +184,7 @@ func (x *cxxTree) templateParam() ref {
 
 // substitution reads <substitution>. forPrefix means that it is part of a prefix, so
 // that the name of a constructor or destructor may follow.
-func (x *cxxTree) substitution(forPrefix bool) ref {
+func (x *tree) substitution(forPrefix bool) ref {
 	x.pos++
 	c := x.peek()
 	if c == '_' || lex.IsDigit(c) || lex.IsUpper(c) {
@@ -215,7 +215,7 @@ func (x *cxxTree) substitution(forPrefix bool) ref {
 
 // standardClass returns the full name of a class in std, which is written if a constructor or
 // destructor follows.
-func (x *cxxTree) standardClass(c byte) ref {
+func (x *tree) standardClass(c byte) ref {
 	mark := len(x.open)
 	if c != 'a' && c != 'b' {
 		x.open = append(x.open, x.builtin('c'-'a'), x.word(wordCharTraits))
@@ -237,7 +237,7 @@ func (x *cxxTree) standardClass(c byte) ref {
 
 // tagsOfStd reads the tags of a standard substitution, which make it a
 // candidate like any other.
-func (x *cxxTree) tagsOfStd(a ref, from int) ref {
+func (x *tree) tagsOfStd(a ref, from int) ref {
 	if x.peek() != 'B' {
 		return a
 	}
@@ -247,7 +247,7 @@ func (x *cxxTree) tagsOfStd(a ref, from int) ref {
 }
 
 // seqID reads the number of a candidate.
-func (x *cxxTree) seqID() (id int) {
+func (x *tree) seqID() (id int) {
 	if x.accept('_') {
 		return 0
 	}
@@ -272,7 +272,7 @@ func (x *cxxTree) seqID() (id int) {
 // parameters in a candidate mean the arguments of the template in force here, or those
 // of the lambda whose parameters are being read. If that is not the template that was
 // in force where the candidate was read first, the candidate is read again.
-func (x *cxxTree) candidateAt(id int) ref {
+func (x *tree) candidateAt(id int) ref {
 	if x.failed || id >= len(x.subs) {
 		return x.fail()
 	}
@@ -297,9 +297,9 @@ func (x *cxxTree) candidateAt(id int) ref {
 
 // readAgain reads the text of a candidate again, with another template in force. It
 // adds no candidates: those within the text are candidates already.
-func (x *cxxTree) readAgain(s cxxSub, template ref) (a ref) {
+func (x *tree) readAgain(s sub, template ref) (a ref) {
 	x.steps++
-	if s.start == 0 || x.steps > cxxMaxSteps || len(x.out) > maxEmitted || !x.enter() {
+	if s.start == 0 || x.steps > maxSteps || len(x.out) > maxEmitted || !x.enter() {
 		return x.fail()
 	}
 

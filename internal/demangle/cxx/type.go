@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import "symkit/internal/demangle/lex"
 
@@ -6,7 +6,7 @@ import "symkit/internal/demangle/lex"
 // (§5.1.5).
 
 // typ reads <type> and makes it a candidate for substitution.
-func (x *cxxTree) typ() ref {
+func (x *tree) typ() ref {
 	if a := x.reused(); a != 0 {
 		return a
 	}
@@ -49,7 +49,7 @@ func (x *cxxTree) typ() ref {
 }
 
 // qualifiers reads <CV-qualifiers> and noexcept. They are written in reverse order.
-func (x *cxxTree) qualifiers() (q qualifiers) {
+func (x *tree) qualifiers() (q qualifiers) {
 	for {
 		next := qualifiers(0)
 		switch c := x.peek(); {
@@ -78,7 +78,7 @@ func (x *cxxTree) qualifiers() (q qualifiers) {
 // unqualifiedType reads a type without its qualifiers. quals is set if the type has
 // qualifiers. candidate reports whether the unqualified type is a candidate for
 // substitution; a function with qualifiers is none without them.
-func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
+func (x *tree) unqualifiedType(quals bool) (a ref, candidate bool) {
 	c, from := x.peek(), len(x.out)
 
 	// <builtin-type> or a vendor's type: u and a name.
@@ -89,10 +89,10 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 		}
 
 		// <builtin-type> of one letter.
-		if cxxBuiltins[c-'a'] == "" {
+		if builtins[c-'a'] == "" {
 			return x.fail(), false
 		}
-		x.emit(cxxBuiltins[c-'a'])
+		x.emit(builtins[c-'a'])
 		x.rendered = true
 		return x.builtin(uint32(c - 'a')), false
 	}
@@ -146,7 +146,7 @@ func (x *cxxTree) unqualifiedType(quals bool) (a ref, candidate bool) {
 
 // vendorType reads <source-name> [<template-args>]: a type of the compiler, as the result of
 // a trait is, __decay(T).
-func (x *cxxTree) vendorType() ref {
+func (x *tree) vendorType() ref {
 	name := x.sourceName()
 	if x.peek() != 'I' {
 		return name
@@ -158,7 +158,7 @@ func (x *cxxTree) vendorType() ref {
 }
 
 // compound reads an array, a complex type, or a pointer to a member.
-func (x *cxxTree) compound(c byte) ref {
+func (x *tree) compound(c byte) ref {
 	x.pos++
 	switch c {
 	case 'A':
@@ -175,7 +175,7 @@ func (x *cxxTree) compound(c byte) ref {
 
 // simple reports whether the text of a is independent of the declaration around a. The
 // text of a function is not, nor is that of a pack.
-func (x *cxxTree) simple(a ref) bool {
+func (x *tree) simple(a ref) bool {
 	switch x.nodes[x.argumentOf(a)].kind {
 	case kindFunc, kindMethod, kindSpec, kindPack, kindList:
 		return false
@@ -184,13 +184,13 @@ func (x *cxxTree) simple(a ref) bool {
 }
 
 // emitSuffix appends the * or & of a pointer or reference to a type.
-func (x *cxxTree) emitSuffix(to ref, text string) {
+func (x *tree) emitSuffix(to ref, text string) {
 	x.rendered = x.rendered && x.simple(to)
 	x.emit(text)
 }
 
 // paramType reads a type that begins with a template parameter.
-func (x *cxxTree) paramType() ref {
+func (x *tree) paramType() ref {
 	if c := x.peek2(); c == 's' || c == 'u' || c == 'e' {
 		return x.elaborated(c)
 	}
@@ -210,7 +210,7 @@ func (x *cxxTree) paramType() ref {
 }
 
 // substitutedType reads a type that begins with a substitution or with std.
-func (x *cxxTree) substitutedType() (a ref, candidate bool) {
+func (x *tree) substitutedType() (a ref, candidate bool) {
 	if c := x.peek2(); !lex.IsDigit(c) && c != '_' && !lex.IsUpper(c) {
 		a = x.name()
 		return a, x.nodes[a].flags&flagStd == 0
@@ -233,7 +233,7 @@ func (x *cxxTree) substitutedType() (a ref, candidate bool) {
 }
 
 // function reads <function-type>.
-func (x *cxxTree) function() ref {
+func (x *tree) function() ref {
 	x.pos++
 	x.accept('Y') // extern "C", which is not written
 	a := x.signature(kindFunc, true, false)
@@ -248,7 +248,7 @@ func (x *cxxTree) function() ref {
 // signature reads the types of a function's parameters (the grammar's rule for function
 // types without F and E). The return type comes first if returns is set or after a J. this is
 // set if the first parameter is the object.
-func (x *cxxTree) signature(kind cxxKind, returns, this bool) ref {
+func (x *tree) signature(kind kind, returns, this bool) ref {
 	returned, rendered := ref(0), true
 	if x.accept('J') || returns {
 		returned = x.typ()
@@ -273,7 +273,7 @@ func (x *cxxTree) signature(kind cxxKind, returns, this bool) ref {
 
 // parameters reads types onto x.open. A single void means that there are none. For
 // sparing see emittedList.
-func (x *cxxTree) parameters(sparing bool) {
+func (x *tree) parameters(sparing bool) {
 	mark := len(x.open)
 	if x.peek() == 'v' && x.endsParameters(x.pos+1) {
 		x.pos++
@@ -297,7 +297,7 @@ func (x *cxxTree) parameters(sparing bool) {
 }
 
 // endsParameters reports whether no other type follows at pos.
-func (x *cxxTree) endsParameters(pos int) bool {
+func (x *tree) endsParameters(pos int) bool {
 	if pos >= len(x.in) {
 		return true
 	}
@@ -306,13 +306,13 @@ func (x *cxxTree) endsParameters(pos int) bool {
 }
 
 // array reads <array-type>.
-func (x *cxxTree) array() ref {
+func (x *tree) array() ref {
 	text, n := x.dimension()
 	return x.arrayOf(x.typ(), text, n)
 }
 
 // dimension reads a number, an expression, or nothing, and _.
-func (x *cxxTree) dimension() (text [2]uint32, a ref) {
+func (x *tree) dimension() (text [2]uint32, a ref) {
 	from := x.pos
 	for lex.IsDigit(x.peek()) {
 		x.pos++
@@ -326,7 +326,7 @@ func (x *cxxTree) dimension() (text [2]uint32, a ref) {
 }
 
 // arrayOf adds the node of an array; qualifiers of its elements are the array's.
-func (x *cxxTree) arrayOf(a ref, text [2]uint32, dimension ref) ref {
+func (x *tree) arrayOf(a ref, text [2]uint32, dimension ref) ref {
 	flags, e := x.inherited(a)|x.inherited(dimension), &x.nodes[x.use(a)]
 	if e.kind != kindQuals {
 		return x.node(kindArray, flags, x.use(a), x.use(dimension), text[0], text[1])
@@ -336,7 +336,7 @@ func (x *cxxTree) arrayOf(a ref, text [2]uint32, dimension ref) ref {
 }
 
 // vector reads the rest of <vector-type>: a number, or _ and an expression, and the type.
-func (x *cxxTree) vector() ref {
+func (x *tree) vector() ref {
 	if x.peek() == '_' {
 		x.pos++
 	}
@@ -349,7 +349,7 @@ func (x *cxxTree) vector() ref {
 // reference adds a reference to a, whose text begins at out[from]. A reference to a
 // reference is one reference if template parameters are involved (C++'s reference
 // collapsing); compilers write no others.
-func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
+func (x *tree) reference(kind kind, a ref, from int) ref {
 	flags, to := x.inherited(a), &x.nodes[x.use(a)]
 	if to.kind != kindLRef && to.kind != kindRRef {
 		x.emitSuffix(a, "&&"[:1+kind-kindLRef])
@@ -368,7 +368,7 @@ func (x *cxxTree) reference(kind cxxKind, a ref, from int) ref {
 }
 
 // qualified adds qualifiers to a type, after those that the type has already.
-func (x *cxxTree) qualified(a ref, q qualifiers) ref {
+func (x *tree) qualified(a ref, q qualifiers) ref {
 	flags, n := x.inherited(a), &x.nodes[x.use(a)]
 
 	// A function gets a node of its own kind, since its qualifiers follow its parameters. Those of a

@@ -1,6 +1,10 @@
-package demangle
+package cxx
 
-import "strconv"
+import (
+	"strconv"
+
+	"symkit/internal/demangle/lex"
+)
 
 // Most of a name is written in the order in which it is read. Therefore every function
 // that reads a part of the name appends the text of the part to x.out, and sets
@@ -11,28 +15,28 @@ import "strconv"
 // part stays in x.out, unused except for the nodes in it that are complete.
 
 // maxEmitted bounds x.out while a name is read, in bytes.
-const maxEmitted = 4 * MaxLength
+const maxEmitted = 4 * lex.MaxLength
 
 // emit appends text to x.out.
-func (x *cxxTree) emit(text string) { x.out = append(x.out, text...) }
+func (x *tree) emit(text string) { x.out = append(x.out, text...) }
 
 // emitWord adds the node of a word, and appends its text.
-func (x *cxxTree) emitWord(i uint32) ref {
+func (x *tree) emitWord(i uint32) ref {
 	from := len(x.out)
-	x.emit(cxxWords[i])
+	x.emit(words[i])
 	x.rendered = true
 	return x.whole(x.word(i), from)
 }
 
 // emitNumber appends a number between two texts.
-func (x *cxxTree) emitNumber(before string, n int, after string) {
+func (x *tree) emitNumber(before string, n int, after string) {
 	x.emit(before)
 	x.out = strconv.AppendInt(x.out, int64(n), 10)
 	x.emit(after)
 }
 
 // emitNode appends the text of a node that was read before, if the text is known.
-func (x *cxxTree) emitNode(a ref) {
+func (x *tree) emitNode(a ref) {
 	n := &x.nodes[x.argumentOf(a)]
 	from, to := n.done[0], n.done[1]
 	switch {
@@ -40,7 +44,7 @@ func (x *cxxTree) emitNode(a ref) {
 		x.out = append(x.out, x.out[from:to]...)
 		x.rendered = true
 	case n.kind == kindBuiltin:
-		x.emit(cxxBuiltins[n.text[0]])
+		x.emit(builtins[n.text[0]])
 		x.rendered = true
 	default:
 		x.rendered = n.kind == kindPack && n.text[0] == n.text[1]
@@ -48,7 +52,7 @@ func (x *cxxTree) emitNode(a ref) {
 }
 
 // whole notes that out[from:] is the text of a, a new node, if x.rendered is set.
-func (x *cxxTree) whole(a ref, from int) ref {
+func (x *tree) whole(a ref, from int) ref {
 	if x.rendered && a != 0 {
 		x.nodes[a].done = [2]uint32{uint32(from), uint32(len(x.out))}
 	}
@@ -56,10 +60,10 @@ func (x *cxxTree) whole(a ref, from int) ref {
 }
 
 // ends reports whether x.out ends with c.
-func (x *cxxTree) ends(c byte) bool { return len(x.out) > 0 && x.out[len(x.out)-1] == c }
+func (x *tree) ends(c byte) bool { return len(x.out) > 0 && x.out[len(x.out)-1] == c }
 
 // emitQualifiers appends the qualifiers of a type.
-func (x *cxxTree) emitQualifiers(q qualifiers) {
+func (x *tree) emitQualifiers(q qualifiers) {
 	for ; q != 0; q >>= 4 {
 		x.emit(" ")
 		x.emit(qualifierWords[q&15])
@@ -77,7 +81,7 @@ type emittedList struct {
 }
 
 // next begins an element.
-func (l *emittedList) next(x *cxxTree) {
+func (l *emittedList) next(x *tree) {
 	l.before = len(x.out)
 	if !l.first {
 		x.emit(", ")
@@ -85,7 +89,7 @@ func (l *emittedList) next(x *cxxTree) {
 }
 
 // add ends the element a.
-func (l *emittedList) add(x *cxxTree, a ref) {
+func (l *emittedList) add(x *tree, a ref) {
 	l.rendered = l.rendered && x.rendered
 	switch empty := x.isEmpty(a); {
 	case !l.sparing && (empty || !x.simple(a)):

@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import "symkit/internal/demangle/lex"
 
@@ -6,7 +6,7 @@ import "symkit/internal/demangle/lex"
 // of two letters.
 
 // vendorQualifiers reads U <source-name> <template-args>? onto x.open, as often as it is there.
-func (x *cxxTree) vendorQualifiers() {
+func (x *tree) vendorQualifiers() {
 	for x.peek() == 'U' && lex.IsDigit(x.peek2()) && !x.failed {
 		x.pos++
 		name := x.sourceName()
@@ -21,7 +21,7 @@ func (x *cxxTree) vendorQualifiers() {
 
 // specs reads the exception specifications of a function type onto x.open, as kindSpec nodes
 // without a function: DO <expression> E, Dw <type>* E, and Dx, transaction_safe.
-func (x *cxxTree) specs() {
+func (x *tree) specs() {
 	for x.peek() == 'D' && !x.failed {
 		var a ref
 		switch x.peek2() {
@@ -51,7 +51,7 @@ func (x *cxxTree) specs() {
 
 // wrapped returns a, a type, with the vendor's qualifiers or specifications on x.open from mark
 // on, the first of them outermost.
-func (x *cxxTree) wrapped(a ref, mark int) ref {
+func (x *tree) wrapped(a ref, mark int) ref {
 	for len(x.open) > mark && !x.failed {
 		last := x.open[len(x.open)-1]
 		x.open = x.open[:len(x.open)-1]
@@ -71,7 +71,7 @@ func (x *cxxTree) wrapped(a ref, mark int) ref {
 }
 
 // dType reads the types of two letters, the first of them D.
-func (x *cxxTree) dType() (a ref, candidate bool) {
+func (x *tree) dType() (a ref, candidate bool) {
 	c := x.peek2()
 	x.pos = min(x.pos+2, len(x.in))
 
@@ -111,10 +111,10 @@ func (x *cxxTree) dType() (a ref, candidate bool) {
 }
 
 // shortBuiltin is <builtin-type> of two letters, the second of which is c.
-func (x *cxxTree) shortBuiltin(c byte) (a ref, candidate bool) {
+func (x *tree) shortBuiltin(c byte) (a ref, candidate bool) {
 	for i := range builtinDCodes {
 		if builtinDCodes[i] == c {
-			x.emit(cxxBuiltins[26+i])
+			x.emit(builtins[26+i])
 			x.rendered = true
 			return x.builtin(uint32(26 + i)), false
 		}
@@ -123,7 +123,7 @@ func (x *cxxTree) shortBuiltin(c byte) (a ref, candidate bool) {
 }
 
 // indexed reads the index of a, a pack.
-func (x *cxxTree) indexed(a ref) ref {
+func (x *tree) indexed(a ref) ref {
 	index := x.expression()
 	if p := &x.nodes[x.use(a)]; p.kind == kindParam || p.kind == kindExpansion {
 		x.rendered = false
@@ -135,7 +135,7 @@ func (x *cxxTree) indexed(a ref) ref {
 }
 
 // float reads DF <number> and _, x or b: _Float16, _Float64x, std::bfloat16_t.
-func (x *cxxTree) float() (a ref, candidate bool) {
+func (x *tree) float() (a ref, candidate bool) {
 	from := x.pos
 	x.number()
 	a = x.node(kindFloat, 0, 0, 0, uint32(from), uint32(x.pos))
@@ -151,7 +151,7 @@ func (x *cxxTree) float() (a ref, candidate bool) {
 }
 
 // bitInt reads the size of an integer, a number or an expression, and _.
-func (x *cxxTree) bitInt(unsigned bool) ref {
+func (x *tree) bitInt(unsigned bool) ref {
 	size, from := ref(0), x.pos
 	if lex.IsDigit(x.peek()) {
 		x.number()
@@ -168,7 +168,7 @@ func (x *cxxTree) bitInt(unsigned bool) ref {
 }
 
 // elaborated reads Ts, Tu or Te and a name: a type with struct, union or enum in front.
-func (x *cxxTree) elaborated(c byte) ref {
+func (x *tree) elaborated(c byte) ref {
 	x.pos += 2
 	word := map[byte]uint32{'s': wordStruct, 'u': wordUnion, 'e': wordEnum}[c]
 	a := x.node(kindElaborated, 0, 0, 0, word, 0)

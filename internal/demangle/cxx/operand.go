@@ -1,11 +1,11 @@
-package demangle
+package cxx
 
 import "symkit/internal/demangle/lex"
 
 // This file reads operands of expressions, and operators that have a grammar of their own.
 
 // argument reads <function-param>, a parameter of the function or of one around it.
-func (x *cxxTree) argument() ref {
+func (x *tree) argument() ref {
 	x.pos++
 	if x.accept('L') {
 		x.number()
@@ -20,18 +20,18 @@ func (x *cxxTree) argument() ref {
 }
 
 // fold reads <fold-expression>. Its pack is not expanded.
-func (x *cxxTree) fold() ref {
+func (x *tree) fold() ref {
 	code := string([]byte{x.peek(), x.peek2()})
 	x.pos = min(x.pos+2, len(x.in))
-	inner := cxxExprs().index[string([]byte{x.peek(), x.peek2()})]
-	outer := cxxExprs().index[code]
+	inner := exprs().index[string([]byte{x.peek(), x.peek2()})]
+	outer := exprs().index[code]
 	x.pos = min(x.pos+2, len(x.in))
 	if inner == 0 || outer == 0 {
 		return x.fail()
 	}
 
 	mark := len(x.open)
-	x.operands(cxxExprs().ops[outer].forms)
+	x.operands(exprs().ops[outer].forms)
 	a := x.operator(code, mark)
 	n := &x.nodes[a]
 	n.a, n.flags = inner, n.flags&^flagPack
@@ -40,7 +40,7 @@ func (x *cxxTree) fold() ref {
 
 // vendorOperation reads u <source-name> <template-arg>* E, or v <digit> <source-name> and as many
 // operands: an operator of the compiler.
-func (x *cxxTree) vendorOperation() ref {
+func (x *tree) vendorOperation() ref {
 	x.pos++
 	operands := -1
 	if x.in[x.pos-1] == 'v' {
@@ -62,7 +62,7 @@ func (x *cxxTree) vendorOperation() ref {
 
 // packSize adds the node of the number of elements in a, a pack; of a function's parameter or
 // a lambda's pack the number is not known.
-func (x *cxxTree) packSize(a ref) ref {
+func (x *tree) packSize(a ref) ref {
 	p := x.argumentOf(a)
 	n, ok := x.elements(p)
 	if !ok || x.hidden > 0 {
@@ -76,7 +76,7 @@ func (x *cxxTree) packSize(a ref) ref {
 }
 
 // elements counts the elements of a pack; ok is false if a is none.
-func (x *cxxTree) elements(a ref) (n int, ok bool) {
+func (x *tree) elements(a ref) (n int, ok bool) {
 	if k := x.nodes[a].kind; k != kindPack && k != kindList {
 		return 1, false
 	}
@@ -89,11 +89,11 @@ func (x *cxxTree) elements(a ref) (n int, ok bool) {
 			n++
 		}
 	}
-	return n, x.steps <= cxxMaxSteps
+	return n, x.steps <= maxSteps
 }
 
 // newOperation reads the rest of nw or na: placement arguments, the type, the initializer.
-func (x *cxxTree) newOperation(code string) ref {
+func (x *tree) newOperation(code string) ref {
 	outer, mark := len(x.open), len(x.open)
 	x.expressions('_')
 	if len(x.open) > mark {
@@ -120,7 +120,7 @@ func (x *cxxTree) newOperation(code string) ref {
 
 // subobject reads the rest of mc or so: a conversion of a pointer to a member, or a part of
 // an object. Of a part, the text has the object and its type.
-func (x *cxxTree) subobject(code string) ref {
+func (x *tree) subobject(code string) ref {
 	to := x.typ()
 	of, mark := x.expression(), len(x.open)
 	from := x.pos
@@ -148,7 +148,7 @@ func (x *cxxTree) subobject(code string) ref {
 }
 
 // member reads <base-unresolved-name>, or a scope and one.
-func (x *cxxTree) member() ref {
+func (x *tree) member() ref {
 	switch {
 	case lex.IsDigit(x.peek()):
 		return x.maybeTemplate(x.unqualifiedName())
@@ -175,11 +175,11 @@ func (x *cxxTree) member() ref {
 }
 
 // simpleID reads <simple-id>.
-func (x *cxxTree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
+func (x *tree) simpleID() ref { return x.maybeTemplate(x.sourceName()) }
 
 // maybeTemplate reads the <template-args> of a name in an expression, if the name has
 // any. The result is no candidate for substitution.
-func (x *cxxTree) maybeTemplate(name ref) ref {
+func (x *tree) maybeTemplate(name ref) ref {
 	if x.peek() == 'I' {
 		x.rendered = false
 		return x.templateArgs(name, len(x.out))

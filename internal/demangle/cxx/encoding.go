@@ -1,4 +1,4 @@
-package demangle
+package cxx
 
 import "bytes"
 
@@ -7,7 +7,7 @@ import "bytes"
 // (§5.1).
 
 // encoding reads <encoding>. local is set if the encoding is the scope of a local name.
-func (x *cxxTree) encoding(local bool) ref {
+func (x *tree) encoding(local bool) ref {
 	if !x.enter() {
 		return 0
 	}
@@ -64,7 +64,7 @@ func (x *cxxTree) encoding(local bool) ref {
 }
 
 // enableIf reads Ua9enable_if <template-args>, the condition of clang's attribute.
-func (x *cxxTree) enableIf() ref {
+func (x *tree) enableIf() ref {
 	const mark = "Ua9enable_if"
 	if x.peek() != 'U' || !bytes.HasPrefix(x.in[x.pos:], []byte(mark+"I")) {
 		return 0
@@ -78,7 +78,7 @@ func (x *cxxTree) enableIf() ref {
 // methodOf returns the kindMethod node that name is or, in a local name, ends with; 0
 // if there is none. The qualifiers of the node are not written with the name, since
 // they qualify the type of the function.
-func (x *cxxTree) methodOf(name ref) ref {
+func (x *tree) methodOf(name ref) ref {
 	if x.nodes[name].kind == kindLocal {
 		name = x.nodes[name].b
 	}
@@ -89,7 +89,7 @@ func (x *cxxTree) methodOf(name ref) ref {
 }
 
 // emitMethod appends the qualifiers of the method a; a may be 0.
-func (x *cxxTree) emitMethod(a ref) {
+func (x *tree) emitMethod(a ref) {
 	if a == 0 {
 		return
 	}
@@ -102,7 +102,7 @@ func (x *cxxTree) emitMethod(a ref) {
 
 // typed adds the node of a function and its type. Qualifiers of the name belong to the
 // type. The node has no flags: no parameter in it means a template's argument any more.
-func (x *cxxTree) typed(name, function ref) ref {
+func (x *tree) typed(name, function ref) ref {
 	// A method's qualifiers stand in its name, but are written after its parameters.
 	name, function = x.methodType(name, function)
 	if x.nodes[name].kind == kindLocal {
@@ -127,7 +127,7 @@ func (x *cxxTree) typed(name, function ref) ref {
 }
 
 // methodType moves the qualifiers of name to the function's type.
-func (x *cxxTree) methodType(name, function ref) (unqualified, typ ref) {
+func (x *tree) methodType(name, function ref) (unqualified, typ ref) {
 	if x.nodes[name].kind != kindMethod {
 		return name, function
 	}
@@ -143,7 +143,7 @@ func (x *cxxTree) methodType(name, function ref) (unqualified, typ ref) {
 // inheritedFrom returns the class from which the constructor at the end of name is
 // inherited, since the parameters of such a constructor mean that class's arguments.
 // For all other names it returns name.
-func (x *cxxTree) inheritedFrom(name ref) ref {
+func (x *tree) inheritedFrom(name ref) ref {
 	// The constructor is the last name within qualifiers and scopes.
 	a := name
 	if x.nodes[a].kind == kindLocal {
@@ -164,7 +164,7 @@ func (x *cxxTree) inheritedFrom(name ref) ref {
 
 // functionTemplate returns the template whose arguments the function's parameters may
 // name, or 0 if there is none.
-func (x *cxxTree) functionTemplate(name ref) ref {
+func (x *tree) functionTemplate(name ref) ref {
 	for {
 		switch n := &x.nodes[name]; n.kind {
 		case kindTemplate:
@@ -183,7 +183,7 @@ func (x *cxxTree) functionTemplate(name ref) ref {
 
 // hasReturn reports whether the type of the function begins with its return type. The
 // types of template functions do, except constructors, destructors and conversions.
-func (x *cxxTree) hasReturn(name ref) bool {
+func (x *tree) hasReturn(name ref) bool {
 	t := x.functionTemplate(name)
 	if t == 0 {
 		return false
@@ -202,7 +202,7 @@ func (x *cxxTree) hasReturn(name ref) bool {
 }
 
 // special reads the kinds of <special-name> that compilers write.
-func (x *cxxTree) special() ref {
+func (x *tree) special() ref {
 	defer func() { x.rendered = false }()
 
 	// Most kinds are a word and a type or a name.
@@ -244,7 +244,7 @@ func (x *cxxTree) special() ref {
 }
 
 // rareSpecial reads the other kinds of <special-name>.
-func (x *cxxTree) rareSpecial(code [2]byte) ref {
+func (x *tree) rareSpecial(code [2]byte) ref {
 	switch code {
 	case [2]byte{'T', 'A'}:
 		return x.prefixed(wordParameterObject, x.templateArg())
@@ -273,13 +273,13 @@ func (x *cxxTree) rareSpecial(code [2]byte) ref {
 	return x.fail()
 }
 
-// prefixed adds the node of a special name: a word of cxxWords before a.
-func (x *cxxTree) prefixed(word uint32, a ref) ref {
+// prefixed adds the node of a special name: a word of words before a.
+func (x *tree) prefixed(word uint32, a ref) ref {
 	return x.node(kindSpecial, x.inherited(a), x.use(a), 0, word, 0)
 }
 
 // callOffset skips a <call-offset> whose letter was c.
-func (x *cxxTree) callOffset(c byte) {
+func (x *tree) callOffset(c byte) {
 	if c != 'h' && c != 'v' {
 		x.fail()
 	}
@@ -298,7 +298,7 @@ func (x *cxxTree) callOffset(c byte) {
 }
 
 // constructionVtable reads the rest of TC <type> <number> _ <type>.
-func (x *cxxTree) constructionVtable() ref {
+func (x *tree) constructionVtable() ref {
 	derived := x.typ()
 	x.number()
 	x.expect('_')

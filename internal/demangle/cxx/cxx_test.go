@@ -1,15 +1,17 @@
-package demangle
+package cxx
 
 import (
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"symkit/internal/demangle/lex"
 )
 
-// cxxKnown are names and their texts, by the rule of the Itanium
+// known are names and their texts, by the rule of the Itanium
 // C++ ABI they show. g++ 12 and clang++ 14 wrote most of them.
-var cxxKnown = []struct{ rule, in, want string }{
+var known = []struct{ rule, in, want string }{
 	{"§5.1.2 data", "_ZN3foo3barE", "foo::bar"},
 	{"§5.1.2 function", "_Z3fooi", "foo(int)"},
 	{"§5.1.2 no arguments", "_Z3foov", "foo()"},
@@ -117,48 +119,48 @@ var cxxKnown = []struct{ rule, in, want string }{
 	{"§5.1.10 tagged", "_Z1fSsB5cxx11S0_", "f(std::string[abi:cxx11], std::string[abi:cxx11])"},
 }
 
-// TestCxxKnown: they come out so.
-func TestCxxKnown(t *testing.T) {
-	var d Demangler
-	for _, test := range cxxKnown {
-		if text, ok := d.cxx([]byte(test.in)); text != test.want || !ok {
+// TestKnown: they come out so.
+func TestKnown(t *testing.T) {
+	var d Reader
+	for _, test := range known {
+		if text, ok := d.text([]byte(test.in)); text != test.want || !ok {
 			t.Errorf("%s: %s:\n got  %q, %v\n want %q", test.rule, test.in, text, ok, test.want)
 		}
 	}
 }
 
-// cxxParts are parts of names.
-var cxxParts = strings.Fields(`P R O K PK RK PFivE FivE T_ T0_ S_ S0_ S1_ S2_ S3_ JE JicE IiE DpT_ DpOT_ A3_i M1ai Li3E Lb1E L1e2E
+// parts are parts of names.
+var parts = strings.Fields(`P R O K PK RK PFivE FivE T_ T0_ S_ S0_ S1_ S2_ S3_ JE JicE IiE DpT_ DpOT_ A3_i M1ai Li3E Lb1E L1e2E
 	NK1a1bE Z1fvE1x ZNK1a1fEvEUlvE_ UlvE_ UliE0_ UlT_E_ Ut_ Ss Sa St3foo B5cxx11 C2 D1 v i KFvvE FvvOE FFviEcE PFFviEcE DnE LDn0E E cvT_ cvi
 	ls lt I J Z N XaaT_T0_E Dv4_f 12_GLOBAL__N_1 CI21aIcE JJEJEE IJEE JFivEE JFivEiE`)
 
-// TestCxxMutated inserts parts of names into names: they come out the same again, and bounded.
-func TestCxxMutated(t *testing.T) {
+// TestMutated inserts parts of names into names: they come out the same again, and bounded.
+func TestMutated(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	var d Demangler
-	known := 0
+	var d Reader
+	read := 0
 	for range 20_000 {
-		name := []byte(cxxKnown[rnd.IntN(len(cxxKnown))].in)
+		name := []byte(known[rnd.IntN(len(known))].in)
 		for range 1 + rnd.IntN(3) {
 			at := 2 + rnd.IntN(len(name)-2)
 			until := min(at+max(rnd.IntN(6)-3, 0), len(name))
-			name = slices.Replace(name, at, until, []byte(cxxParts[rnd.IntN(len(cxxParts))])...)
+			name = slices.Replace(name, at, until, []byte(parts[rnd.IntN(len(parts))])...)
 		}
 		sameAfter(t, &d, name)
-		if text, ok := d.cxx(name); ok {
-			known++
-			if len(text) > MaxLength {
+		if text, ok := d.text(name); ok {
+			read++
+			if len(text) > lex.MaxLength {
 				t.Errorf("%s: %d bytes", name, len(text))
 			}
 		}
 	}
-	if known < 2000 {
-		t.Errorf("only %d names are known", known)
+	if read < 2000 {
+		t.Errorf("only %d names are known", read)
 	}
 }
 
-// cxxLeft are damaged names.
-var cxxLeft = []struct{ why, in string }{
+// left are damaged names.
+var left = []struct{ why, in string }{
 	{"not mangled", "main"},
 	{"empty", "_Z"},
 	{"cut in a name", "_Z5foo"},
@@ -196,10 +198,10 @@ var cxxLeft = []struct{ why, in string }{
 	{"unnamed enumeration", "_ZN1aUei1bE1fEv"},
 }
 
-// TestCxxLeft: they are.
-func TestCxxLeft(t *testing.T) {
-	for _, test := range cxxLeft {
-		if text, ok := new(Demangler).cxx([]byte(test.in)); ok {
+// TestLeft: they are.
+func TestLeft(t *testing.T) {
+	for _, test := range left {
+		if text, ok := new(Reader).text([]byte(test.in)); ok {
 			t.Errorf("%s: %s: %q", test.why, test.in, text)
 		}
 	}
