@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"symkit/dump"
 	"symkit/dump/batch"
@@ -53,7 +54,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	}
 
 	// A build without any symbols must not pass unnoticed.
-	if len(found.Inputs)+found.CountFailed() == 0 && (!c.Empty || len(found.Dirs) > 0) {
+	if found.Empty() && (!c.Empty || len(found.Dirs) > 0) {
 		return command.Failed, c.noInputs()
 	}
 
@@ -64,10 +65,7 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 	defer b.store.Close()
 
 	// No output may replace an input, such as a program that is to be dumped.
-	inputs := append(c.inputs(), c.FilesFrom, c.Done)
-	for i := range found.Inputs {
-		inputs = append(inputs, found.Inputs[i].Path)
-	}
+	inputs := slices.Concat(c.inputs(), []string{c.FilesFrom, c.Done}, found.Paths())
 	if err := atomicfile.Clobbers(c.Report, nil, inputs...); c.Report != "" && err != nil {
 		return command.Failed, err
 	}

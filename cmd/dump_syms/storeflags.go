@@ -164,7 +164,7 @@ func (b *batchRun) writeReport(ctx context.Context) error {
 
 // find collects the inputs that the arguments and --files-from name.
 func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
-	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member, Shard: c.shard, Remote: openRemote}
+	f := &batch.Finder{Recurse: c.Recursive, Member: c.Member, Shard: c.shard}
 	if c.Done != "" {
 		var err error
 		f.Done, err = batch.ReadDone(c.Done, c.shard)

@@ -18,7 +18,7 @@ import (
 
 // run is one run of Dump.
 //
-// A batch has four steps: find the inputs, group them into modules (Finder.rounds), prepare a job for each module,
+// A batch has four steps: find the inputs, group them into modules (rounds.all), prepare a job for each module,
 // and dump the modules that the store lacks. The last three are done for one part of the inputs after the other.
 // Every input gets exactly one Result.
 type run struct {
@@ -80,14 +80,15 @@ func Dump(ctx context.Context, found *Finder, s *store.Store, opt Options) iter.
 
 // run groups the inputs into modules and dumps them in rounds.
 func (b *run) run(ctx context.Context) error {
-	for f, err := range b.found.failures() {
+	for f, err := range b.found.failures.take() {
 		if err != nil {
 			return err
 		}
-		b.fail(Record{Input: f.Name}, f.Err)
+		b.fail(Record{Input: f.name}, f.err)
 	}
 
-	for r, err := range b.found.rounds(ctx, b.hold, b.opt.Jobs) {
+	rounds := &rounds{Finder: b.found, hold: b.hold, jobs: b.opt.Jobs}
+	for r, err := range rounds.all(ctx) {
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (b *run) run(ctx context.Context) error {
 		}
 		err = b.round(ctx, r)
 		if err == nil {
-			err = b.found.finish(r, b.failedPackages, b.incomplete)
+			err = rounds.finish(r, b.failedPackages, b.incomplete)
 		}
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (b *run) run(ctx context.Context) error {
 func (b *run) round(ctx context.Context, r *round) error {
 	// Files that could not be opened or are no modules have their records right away.
 	for _, f := range r.Failed {
-		b.fail(Record{Input: f.Name}, f.Err)
+		b.fail(Record{Input: f.name}, f.err)
 	}
 	for _, path := range r.Before {
 		b.record(Record{Status: Before, Input: path})

@@ -1,10 +1,7 @@
 package batch
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -14,67 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
 	"symkit/internal/address"
 	"symkit/internal/filename"
 	"symkit/limits"
 )
-
-// Input is one file that may be a module, or a part of one.
-type Input struct {
-	Path string // of the file, or of the archive that it is in; an address without its query and passwords
-	// Member is the place in an archive, or nil.
-	Member *archive.Member
-	// Packed is the place in a package, or nil.
-	Packed *Packed
-	// Found is set for a file that was found in a directory or an archive, not named.
-	// Such a file need not have symbols.
-	Found bool
-	// Limits bound the file when it is opened. A Member has the limits of its archive.
-	Limits limits.Limits
-
-	unread *unread // of a package that Rounds has not read yet
-}
-
-// unread has what is known of a package before it is read.
-type unread struct {
-	address address.Address // empty for a package on this machine
-	image   string          // the directory of the OCI image layout that the package is a layer of
-}
-
-// key returns a text that differs for different packages.
-func (in *Input) key() string { return cmp.Or(in.unread.address.Raw(), in.Path) }
-
-// Open opens the file. Errors begin with its name. The bytes of a file in a package must
-// be held (hold.extract).
-func (in *Input) Open() (*elfx.File, error) {
-	if in.Packed != nil {
-		return in.Packed.open()
-	}
-	if in.Member != nil {
-		return in.Member.Open()
-	}
-	return elfx.Options{Limits: in.Limits}.Open(in.Path)
-}
-
-// Name returns the name of the file for errors and manifests.
-func (in *Input) Name() string {
-	if in.Packed != nil {
-		return in.Packed.name()
-	}
-	if in.Member != nil {
-		return in.Member.Path()
-	}
-	return in.Path
-}
-
-// Failure is a path that could not be read.
-type Failure struct {
-	Name string
-	Err  error // begins with the name
-}
 
 // Finder collects inputs from arguments.
 type Finder struct {
@@ -85,46 +27,47 @@ type Finder struct {
 	Limits limits.Limits
 	Done   *Done // packages not to read again, or nil
 	Shard  Shard // the part of the inputs to keep
-	// Remote opens the file at an address such as https://HOST/FILE, a package or an ELF
-	// file. If Remote is nil, every argument is a path.
-	Remote func(ctx context.Context, address string) (*Stream, error)
 
-	Inputs []Input   // the files found so far, in the order of the arguments
-	Dirs   []string  // directories that were not searched
-	Failed []Failure // the files that could not be read; Failures has those that are too many for memory
-	// Divided is set by Dump if Inputs are those of the shard alone.
+	Dirs []string // directories that were not searched
+	// Divided is set by Dump if other shards have some of the packages that were found.
 	Divided bool
-	// Whole makes one round of the inputs.
+	// Whole makes one module of all inputs: the error of Dump is a ManyError if they are several.
 	Whole bool
 
-	sources map[string]source // of packages, by path
-	unsure  bool              // a debug file may be outside of the packages of its source
-	seen    map[string]string // by the id of a module of an earlier round, the name of its main file
-	waiting map[string]bool   // packages with files in held or late
-	held    []Input           // wait for the next part of their source
-	late    []Input           // wait for the last round
-	left    []doneLine        // packages that were read and are not dumped yet
-	spilled *spill            // further failures, or nil
+	inputs   []input // the files found so far, in the order of the arguments
+	failures failures
+}
+
+// Empty reports whether there is no file, not even one that cannot be read.
+func (f *Finder) Empty() bool { return len(f.inputs)+f.failures.count() == 0 }
+
+// Paths returns the paths of the files. Members of an archive have that of the archive.
+func (f *Finder) Paths() []string {
+	paths := make([]string, len(f.inputs))
+	for i := range f.inputs {
+		paths[i] = f.inputs[i].Path
+	}
+	return paths
 }
 
 // Add adds the inputs of an argument: a file, the members of an archive, the ELF files
-// below a directory, a package or the layers of an OCI image layout, which rounds reads.
+// below a directory, a package or the layers of an OCI image layout, which Dump reads.
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
-	if f.isAddress(path) {
+	if isAddress(path) {
 		a := address.New(path)
-		f.Inputs = append(f.Inputs, Input{Path: a.Place(), unread: &unread{address: a}})
+		f.inputs = append(f.inputs, input{Path: a.Place(), unread: &unread{address: a}})
 		return ctx.Err()
 	}
 	info, err := os.Stat(path)
 	unknown := address.Check(path, schemes...)
 	switch {
 	case err != nil && unknown != nil:
-		f.failed(Failure{path, unknown})
+		f.failures.add(failure{path, unknown})
 	case err != nil:
 		f.fail(path, filename.WithoutPath(err))
 	case !info.Mode().IsRegular() && !info.IsDir():
-		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
+		f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits}) // Open returns the error
 	case !info.IsDir():
 		f.file(path)
 	case f.layout(path):
@@ -136,17 +79,17 @@ func (f *Finder) Add(ctx context.Context, path string) error {
 	return ctx.Err()
 }
 
-// schemes are those of the addresses that Finder.Remote opens.
+// schemes are those of addresses, which name a package or an ELF file: https://HOST/FILE.
 var schemes = []string{"https", "http", "s3"}
 
-// isAddress reports whether an argument is an address that Remote opens.
-func (f *Finder) isAddress(path string) bool {
+// isAddress reports whether an argument is an address.
+func isAddress(path string) bool {
 	scheme, _, ok := strings.Cut(path, "://")
-	return ok && f.Remote != nil && slices.Contains(schemes, scheme)
+	return ok && slices.Contains(schemes, scheme)
 }
 
 func (f *Finder) fail(path string, err error) {
-	f.failed(Failure{path, fmt.Errorf("%s: %w", path, err)})
+	f.failures.add(failure{path, fmt.Errorf("%s: %w", path, err)})
 }
 
 // file adds a file that was named. An ELF file is not read further than its header.
@@ -155,10 +98,10 @@ func (f *Finder) file(path string) {
 	reopen := func() (io.ReadCloser, error) { return os.Open(path) }
 	switch {
 	case err != nil || isELF(start) && !pkg.IsImage(start):
-		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
+		f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits}) // Open returns the error
 		return
 	case pkg.Is(start, reopen, f.Limits):
-		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{}})
+		f.inputs = append(f.inputs, input{Path: path, unread: &unread{}})
 		return
 	}
 
@@ -168,22 +111,22 @@ func (f *Finder) file(path string) {
 		return
 	}
 	if err != nil || !archive.Is(start) {
-		f.Inputs = append(f.Inputs, Input{Path: path, Limits: f.Limits}) // Open returns the error
+		f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits}) // Open returns the error
 		return
 	}
 
 	// The one member that --member names counts as named.
-	inputs, failed := len(f.Inputs), f.CountFailed()
+	inputs, failed := len(f.inputs), f.failures.count()
 	opt := archive.Options{Limits: f.Limits}
 	for m, err := range opt.Members(path) {
 		switch {
 		case err != nil:
-			f.failed(Failure{path, err})
+			f.failures.add(failure{path, err})
 		case f.Member == "" || f.Member == m.Name:
-			f.Inputs = append(f.Inputs, Input{Path: path, Member: &m, Found: f.Member == ""})
+			f.inputs = append(f.inputs, input{Path: path, Member: &m, Found: f.Member == ""})
 		}
 	}
-	if len(f.Inputs) == inputs && f.CountFailed() == failed {
+	if len(f.inputs) == inputs && f.failures.count() == failed {
 		f.fail(path, archive.ErrNoMember)
 	}
 }
@@ -207,16 +150,13 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		case err != nil:
 			f.fail(path, filename.WithoutPath(err))
 		case pkg.IsDistro(start) || pkg.IsImage(start):
-			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, unread: &unread{}})
+			f.inputs = append(f.inputs, input{Path: path, Found: true, unread: &unread{}})
 		case isELF(start):
-			f.Inputs = append(f.Inputs, Input{Path: path, Found: true, Limits: f.Limits})
+			f.inputs = append(f.inputs, input{Path: path, Found: true, Limits: f.Limits})
 		}
 		return nil
 	})
 }
-
-// isELF reports whether a file that begins with start is an ELF file.
-func isELF(start []byte) bool { return bytes.HasPrefix(start, []byte(elf.ELFMAG)) }
 
 // magic returns the first size bytes of a file, enough for the magic numbers of ELF files,
 // archives and packages.
@@ -234,4 +174,34 @@ func magic(path string, size int) ([]byte, error) {
 		err = nil
 	}
 	return buf[:n], err
+}
+
+// layout adds the layers of a directory and reports whether it is an OCI image layout.
+func (f *Finder) layout(dir string) bool {
+	list, incomplete, err := layers(dir)
+	if err != nil {
+		f.fail(dir, err)
+	}
+	for _, err := range incomplete {
+		f.fail(dir, err)
+	}
+	for _, layer := range list {
+		path := filepath.Join(dir, filepath.FromSlash(layer))
+		f.inputs = append(f.inputs, input{Path: path, unread: &unread{image: dir}})
+	}
+	return err != nil || list != nil || incomplete != nil
+}
+
+// layers returns the paths of the layers if dir is an OCI image layout. The result is
+// nil if it is not.
+func layers(dir string) (list []string, incomplete []error, err error) {
+	root := os.DirFS(dir)
+	if !pkg.IsLayout(root) {
+		return nil, nil, nil
+	}
+	list, incomplete, err = pkg.Layers(root)
+	if err == nil && len(list)+len(incomplete) == 0 {
+		err = errors.New("an OCI image layout without layers")
+	}
+	return list, incomplete, err
 }

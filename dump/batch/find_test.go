@@ -41,7 +41,7 @@ func tree(t *testing.T, files map[string]string) {
 	}
 }
 
-func names(inputs []Input) (names []string) {
+func names(inputs []input) (names []string) {
 	for i := range inputs {
 		names = append(names, inputs[i].Name())
 	}
@@ -60,13 +60,13 @@ func TestFindImages(t *testing.T) {
 		}
 	}
 	var packages []string
-	for i := range f.Inputs {
-		if f.Inputs[i].unread != nil {
-			packages = append(packages, f.Inputs[i].Path)
+	for i := range f.inputs {
+		if f.inputs[i].unread != nil {
+			packages = append(packages, f.inputs[i].Path)
 		}
 	}
-	if want := []string{"d/app.AppImage", "d/app.snap", "x.AppImage"}; !slices.Equal(packages, want) || len(f.Inputs) != 4 {
-		t.Errorf("%q of %d inputs", packages, len(f.Inputs))
+	if want := []string{"d/app.AppImage", "d/app.snap", "x.AppImage"}; !slices.Equal(packages, want) || len(f.inputs) != 4 {
+		t.Errorf("%q of %d inputs", packages, len(f.inputs))
 	}
 }
 
@@ -109,16 +109,16 @@ func TestFinder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(test.inputs, names(f.Inputs)) + cmp.Diff(test.dirs, f.Dirs); diff != "" {
+		if diff := cmp.Diff(test.inputs, names(f.inputs)) + cmp.Diff(test.dirs, f.Dirs); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)
 		}
-		for _, failure := range f.Failed {
-			if want := test.failed[failure.Name]; want == nil || !errors.Is(failure.Err, want) || !strings.HasPrefix(failure.Err.Error(), failure.Name) {
+		for _, failure := range f.failures.list {
+			if want := test.failed[failure.name]; want == nil || !errors.Is(failure.err, want) || !strings.HasPrefix(failure.err.Error(), failure.name) {
 				t.Errorf("%s: %v", test.name, failure)
 			}
 		}
-		if len(f.Failed) != len(test.failed) {
-			t.Errorf("%s: %d failures, want %d", test.name, len(f.Failed), len(test.failed))
+		if len(f.failures.list) != len(test.failed) {
+			t.Errorf("%s: %d failures, want %d", test.name, len(f.failures.list), len(test.failed))
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -3,26 +3,21 @@ package batch
 import (
 	"cmp"
 	"context"
-	"debug/elf"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
-	"symkit/elfx"
-	"symkit/elfx/companion"
 	"symkit/internal/par"
 )
 
 // module holds the files with one build id. A file without a build id is a module of
 // its own.
 type module struct {
-	Main  Input  // the file that is loaded or, without one, the debug file
-	Debug *Input // the separate debug file, or nil
+	Main  input  // the file that is loaded or, without one, the debug file
+	Debug *input // the separate debug file, or nil
 	// Extra are files in packages that the module may need besides: dwz's supplementary
 	// file, and a debug file with no more than a symbol table.
-	Extra  []*Input
-	Copies []Input
+	Extra  []*input
+	Copies []input
 	// Names are the names of the files that are loaded, each once, in order.
 	Names []string
 	Size  int64 // of Main and Debug, in bytes
@@ -35,37 +30,20 @@ type module struct {
 
 // skipped is a file that was found, not named, and is no module.
 type skipped struct {
-	Input
+	input
 	Why error
 }
-
-// The reasons that a file that was found is no module.
-var (
-	errCore   = errors.New("a core file")
-	errObject = errors.New("an object file without a build id")
-)
 
 // groups is the result of group.
 type groups struct {
 	Modules []module // in the order of their first files
 	Skipped []skipped
-	Failed  []Failure
-}
-
-// traits of a file decide to which module the file belongs, and its part in the module.
-type traits struct {
-	id            string // build id and machine; empty without a build id
-	buildID       string
-	alt           string // build id of the supplementary file
-	loaded, dwarf bool
-	size          int64
-	core, object  bool
-	err           error
+	Failed  []failure
 }
 
 // group makes a module of the inputs with one build id. The inputs are opened on at most
 // jobs goroutines. The result depends on the inputs and their order alone.
-func group(ctx context.Context, inputs []Input, jobs int) (*groups, error) {
+func group(ctx context.Context, inputs []input, jobs int) (*groups, error) {
 	all := make([]traits, len(inputs))
 	err := each(ctx, len(inputs), jobs, func(i int) { all[i] = look(&inputs[i]) })
 	if err != nil {
@@ -79,9 +57,9 @@ func group(ctx context.Context, inputs []Input, jobs int) (*groups, error) {
 		t := &all[i]
 		switch {
 		case t.err != nil:
-			g.Failed = append(g.Failed, Failure{inputs[i].Name(), t.err})
-		case t.why(&inputs[i]) != nil:
-			g.Skipped = append(g.Skipped, skipped{inputs[i], t.why(&inputs[i])})
+			g.Failed = append(g.Failed, failure{inputs[i].Name(), t.err})
+		case t.why(inputs[i].Found, inputs[i].Member != nil) != nil:
+			g.Skipped = append(g.Skipped, skipped{inputs[i], t.why(inputs[i].Found, inputs[i].Member != nil)})
 		default:
 			// Without a build id an input is a set of its own.
 			set, known := byID[t.id]
@@ -114,20 +92,9 @@ func group(ctx context.Context, inputs []Input, jobs int) (*groups, error) {
 	return g, nil
 }
 
-// why returns the reason that the file of an input is no module, or nil.
-func (t *traits) why(in *Input) error {
-	switch {
-	case in.Found && t.core:
-		return errCore
-	case in.Found && t.object && t.id == "" && in.Member == nil:
-		return errObject
-	}
-	return nil
-}
-
 // packedByID returns the files in packages by build id, the first of each.
-func packedByID(inputs []Input, all []traits) map[string]*Input {
-	byID := map[string]*Input{}
+func packedByID(inputs []input, all []traits) map[string]*input {
+	byID := map[string]*input{}
 	for i := range inputs {
 		id := all[i].buildID
 		if inputs[i].Packed != nil && id != "" && byID[id] == nil {
@@ -147,7 +114,7 @@ func each(ctx context.Context, n, jobs int, work func(i int)) error {
 }
 
 // look opens an input and returns its traits.
-func look(in *Input) (t traits) {
+func look(in *input) (t traits) {
 	if in.Packed != nil {
 		return in.Packed.traits // Index has looked
 	}
@@ -159,37 +126,12 @@ func look(in *Input) (t traits) {
 	return traitsOf(f)
 }
 
-// traitsOf returns the traits of an opened file.
-func traitsOf(f *elfx.File) (t traits) {
-	// A truncated copy must not be part of the module of the complete file.
-	if err := f.Complete(); err != nil {
-		return traits{err: err}
-	}
-
-	if id := f.BuildID(); id != nil {
-		t.id = fmt.Sprintf("%s%d %d %t", id, f.Machine, f.Class, f.BigEndian)
-		t.buildID = t.id[:len(id)]
-	}
-	t.size, t.loaded = int64(f.Size()), f.HoldsLoaded()
-	t.core, t.object = f.Type == elf.ET_CORE, f.Type == elf.ET_REL
-	for _, name := range []string{".debug_info", ".debug_line"} {
-		s := f.Section(name)
-		t.dwarf = t.dwarf || s != nil && s.Present()
-	}
-
-	// Stripped programs may still name the supplementary file.
-	if link, err := companion.ReadAltLink(f); err == nil && t.dwarf {
-		t.alt = string(link.ID)
-	}
-	return t
-}
-
 // choose chooses among the inputs of one build id. The program is the first loaded
 // file without debug information, else the first loaded file. The debug file is the
 // first file that is not loaded and has debug information; if there is none and the
 // program has no debug information, the first loaded file that has some. All others are
 // copies.
-func choose(inputs []Input, all []traits, set []int) (m module) {
+func choose(inputs []input, all []traits, set []int) (m module) {
 	first := func(want func(t *traits) bool) int {
 		for _, i := range set {
 			if want(&all[i]) {
@@ -230,4 +172,13 @@ func choose(inputs []Input, all []traits, set []int) (m module) {
 		}
 	}
 	return m
+}
+
+// files returns the files of a module.
+func (m *module) files() []input {
+	list := []input{m.Main}
+	if m.Debug != nil {
+		list = append(list, *m.Debug)
+	}
+	return append(list, m.Copies...)
 }

@@ -63,10 +63,10 @@ func TestGroup(t *testing.T) {
 		{"again whole", []string{"again =whole"}, nil, nil},
 		{"", nil, nil, nil},
 	} {
-		var inputs []Input
+		var inputs []input
 		for name := range strings.FieldsSeq(test.inputs) {
 			plain, found := strings.CutPrefix(name, "?")
-			inputs = append(inputs, Input{Path: plain, Found: found})
+			inputs = append(inputs, input{Path: plain, Found: found})
 		}
 		g, err := group(context.Background(), inputs, 3)
 		if err != nil {
@@ -80,9 +80,9 @@ func TestGroup(t *testing.T) {
 			skipped = append(skipped, s.Name())
 		}
 		for _, f := range g.Failed {
-			failed = append(failed, f.Name)
-			if _, ok := errors.AsType[*wire.Error](f.Err); !ok || !strings.HasPrefix(f.Err.Error(), f.Name+": ") {
-				t.Errorf("%q: %v", test.inputs, f.Err)
+			failed = append(failed, f.name)
+			if _, ok := errors.AsType[*wire.Error](f.err); !ok || !strings.HasPrefix(f.err.Error(), f.name+": ") {
+				t.Errorf("%q: %v", test.inputs, f.err)
 			}
 		}
 		if diff := cmp.Diff(test.modules, modules) + cmp.Diff(test.skipped, skipped) + cmp.Diff(test.failed, failed); diff != "" {
@@ -91,7 +91,7 @@ func TestGroup(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := group(ctx, []Input{{Path: "whole"}}, 1); !errors.Is(err, context.Canceled) {
+	if _, err := group(ctx, []input{{Path: "whole"}}, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

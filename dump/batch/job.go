@@ -255,7 +255,7 @@ func (j *job) describe(r *Result) {
 
 // place is the first module of a path in the store. It is small: a batch keeps one for each path.
 type place struct {
-	main Input
+	main input
 	size int64
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"symkit/internal/crash"
@@ -46,18 +45,31 @@ type round struct {
 
 // repeated is a file with the build id of Of, which belongs to an earlier round.
 type repeated struct {
-	Input
+	input
 	Of string
 }
 
-// rounds yields the inputs of f in rounds, grouped into modules. The caller dumps the modules of a
-// round and calls finish before it takes the next one. Meanwhile, packages of the next round are
-// read, on at most jobs goroutines; files that fit are held by h. If f.Whole is set, there is one
-// round. An error is the cause of ctx's end, or that of a package without which the inputs cannot
-// be divided among shards.
-func (f *Finder) rounds(ctx context.Context, h *hold, jobs int) iter.Seq2[*round, error] {
+// rounds are the inputs of a Finder in parts, and what waits for a later part.
+type rounds struct {
+	*Finder
+	hold *hold // of files that fit
+	jobs int   // goroutines that read packages
+
+	sources map[string]source // of packages, by path
+	unsure  bool              // a debug file may be outside of the packages of its source
+	seen    map[string]string // by the id of a module of an earlier round, the name of its main file
+	waiting map[string]bool   // packages with files in held or late
+	held    []input           // wait for the next part of their source
+	late    []input           // wait for the last round
+	left    []doneLine        // packages that were read and are not dumped yet
+}
+
+// all yields the rounds, with their files grouped into modules. The caller dumps the modules of a round and calls
+// finish before the next one. Meanwhile, packages of the next round are read. If Whole is set, there is one round. An
+// error is the cause of ctx's end, or that of a package without which the inputs cannot be divided among shards.
+func (rs *rounds) all(ctx context.Context) iter.Seq2[*round, error] {
 	return func(yield func(*round, error) bool) {
-		rounds, err := f.plan(ctx, h, jobs)
+		list, err := rs.plan(ctx)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -66,60 +78,59 @@ func (f *Finder) rounds(ctx context.Context, h *hold, jobs int) iter.Seq2[*round
 		ctx, cancel := context.WithCancel(ctx)
 		indexed := make(chan error, 1)
 		index := func(i int) {
-			if i < len(rounds) {
+			if i < len(list) {
 				go func() {
 					defer crash.Catch()
-					indexed <- f.index(ctx, h, rounds[i], jobs)
+					indexed <- rs.index(ctx, list[i])
 				}()
 			}
 		}
 		index(0)
-		for i, r := range rounds {
+		for i, r := range list {
 			err := <-indexed
 			if err == nil {
 				index(i + 1)
-				err = f.group(ctx, r, jobs)
+				err = rs.group(ctx, r)
 			}
-			rounds[i] = nil // its memory is the caller's
+			list[i] = nil // its memory is the caller's
 			if !yield(r, err) || err != nil {
 				cancel()
-				if err == nil && i+1 < len(rounds) {
-					<-indexed // the goroutine uses h
+				if err == nil && i+1 < len(list) {
+					<-indexed // the goroutine uses rs.hold
 				}
 				return
 			}
-			h.drop(r.bodies, slices.Concat(f.held, f.late))
+			rs.hold.drop(r.bodies, slices.Concat(rs.held, rs.late))
 		}
 		cancel()
 	}
 }
 
 // plan divides the inputs into rounds.
-func (f *Finder) plan(ctx context.Context, h *hold, jobs int) ([]*round, error) {
-	var err error
-	f.Divided, err = f.divide(ctx, jobs)
+func (rs *rounds) plan(ctx context.Context) ([]*round, error) {
+	err := rs.takeShard(ctx)
 	if err != nil {
 		return nil, err
 	}
 
 	// A round that is all of the inputs needs no sources.
 	var units []*unit
-	if !f.Whole && (f.Shard.Count < 2 || f.Divided) && !f.small(jobs) {
-		units, err = f.units(ctx, jobs)
-	}
-	if err != nil {
-		return nil, err
+	if !rs.Whole && (rs.Shard.Count < 2 || rs.Divided) && !rs.small() {
+		units, err = rs.units(ctx)
+		if err != nil {
+			return nil, err
+		}
 	}
 
-	var rounds []*round
+	var list []*round
 	var size, unpacked int64
-	packed := make([]bool, len(f.Inputs))
+	packed := make([]bool, len(rs.inputs))
 	r := &round{}
 	for _, u := range units {
-		for k, p := range u.parts(roundBytes * int64(jobs)) {
-			if len(r.inputs) > 0 && (k > 0 || size >= roundBytes*int64(jobs) || unpacked+p.unpacked > h.limit/2) {
+		for k, p := range u.parts(roundBytes * int64(rs.jobs)) {
+			if len(r.inputs) > 0 && (k > 0 || size >= roundBytes*int64(rs.jobs) || unpacked+p.unpacked > rs.hold.limit/2) {
 				r.part = k > 0
-				rounds = append(rounds, r)
+				list = append(list, r)
 				r, size, unpacked = &round{}, 0, 0
 			}
 			r.inputs = append(r.inputs, p.inputs...)
@@ -132,27 +143,48 @@ func (f *Finder) plan(ctx context.Context, h *hold, jobs int) ([]*round, error) 
 
 	// What is in no package, and what waits, makes up the last round.
 	var rest []int
-	for i := range f.Inputs {
+	for i := range rs.inputs {
 		if !packed[i] {
 			rest = append(rest, i)
 		}
 	}
-	several := len(rounds) > 0
-	f.unsure = f.unsure || len(rest) > 0
-	if several && f.unsure {
-		rounds = append(rounds, r)
+	several := len(list) > 0
+	rs.unsure = rs.unsure || len(rest) > 0
+	if several && rs.unsure {
+		list = append(list, r)
 		r = &round{}
 	}
 	r.inputs, r.Last = append(r.inputs, rest...), true
 	slices.Sort(r.inputs)
-	return append(rounds, r), nil
+	return append(list, r), nil
+}
+
+// takeShard removes the packages of other shards, if the inputs are divided by sources.
+func (rs *rounds) takeShard(ctx context.Context) error {
+	if !rs.divisible() {
+		return nil
+	}
+	sources, err := rs.allSources(ctx)
+	if err == nil {
+		rs.Divided, err = rs.divide(sources)
+	}
+	return err
+}
+
+// allSources returns the sources of the packages, which are read once.
+func (rs *rounds) allSources(ctx context.Context) (map[string]source, error) {
+	var err error
+	if rs.sources == nil {
+		rs.sources, err = rs.readSources(ctx, rs.jobs)
+	}
+	return rs.sources, err
 }
 
 // small reports whether the packages are few enough for one round.
-func (f *Finder) small(jobs int) bool {
+func (rs *rounds) small() bool {
 	packages, sum := 0, int64(0)
-	for i := range f.Inputs {
-		in := &f.Inputs[i]
+	for i := range rs.inputs {
+		in := &rs.inputs[i]
 		if in.unread == nil {
 			continue
 		}
@@ -163,7 +195,7 @@ func (f *Finder) small(jobs int) bool {
 			sum += info.Size()
 		}
 	}
-	return packages < 2 || sum < roundBytes*int64(jobs)
+	return packages < 2 || sum < roundBytes*int64(rs.jobs)
 }
 
 // unit is packages that belong together.
@@ -198,26 +230,24 @@ func (u *unit) parts(size int64) (list []*unit) {
 
 // units returns the packages by their sources, in the order of the first package of each. The
 // layers of an image are one unit, and so is any other package that names no source.
-func (f *Finder) units(ctx context.Context, jobs int) ([]*unit, error) {
-	if f.sources == nil {
-		err := f.readSources(ctx, jobs)
-		if err != nil {
-			return nil, err
-		}
+func (rs *rounds) units(ctx context.Context) ([]*unit, error) {
+	sources, err := rs.allSources(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var list []*unit
 	byName := map[string]*unit{}
-	for i := range f.Inputs {
-		in := &f.Inputs[i]
+	for i := range rs.inputs {
+		in := &rs.inputs[i]
 		if in.unread == nil {
 			continue
 		}
-		s := f.sources[in.key()]
+		s := sources[in.key()]
 		name := cmp.Or(in.unread.image, in.key()) + "\x00"
 		if s.name != "" && s.err == nil {
 			name = s.name
 		} else {
-			f.unsure = true
+			rs.unsure = true
 		}
 		u := byName[name]
 		if u == nil {
@@ -233,14 +263,14 @@ func (f *Finder) units(ctx context.Context, jobs int) ([]*unit, error) {
 }
 
 // index reads the packages of a round.
-func (f *Finder) index(ctx context.Context, h *hold, r *round, jobs int) error {
+func (rs *rounds) index(ctx context.Context, r *round) error {
 	found := make([]contents, len(r.inputs))
-	err := each(ctx, len(r.inputs), jobs, func(i int) {
-		in := &f.Inputs[r.inputs[i]]
+	err := each(ctx, len(r.inputs), rs.jobs, func(i int) {
+		in := &rs.inputs[r.inputs[i]]
 		if in.unread != nil {
-			found[i] = h.index(ctx, in, f)
+			found[i] = rs.hold.index(ctx, in, rs.Finder)
 		} else {
-			found[i].inputs = []Input{*in}
+			found[i].inputs = []input{*in}
 		}
 	})
 	if err != nil {
@@ -248,7 +278,7 @@ func (f *Finder) index(ctx context.Context, h *hold, r *round, jobs int) error {
 	}
 
 	for i, n := range r.inputs {
-		in, c := &f.Inputs[n], &found[i]
+		in, c := &rs.inputs[n], &found[i]
 		r.found.inputs = append(r.found.inputs, c.inputs...)
 		r.found.failed = append(r.found.failed, c.failed...)
 		switch {
@@ -259,7 +289,7 @@ func (f *Finder) index(ctx context.Context, h *hold, r *round, jobs int) error {
 			if len(c.inputs) == 0 {
 				r.Empty = append(r.Empty, in.Path)
 			}
-			if f.Done != nil {
+			if rs.Done != nil {
 				r.lines = append(r.lines, doneLine{SHA256: c.sum, Package: in.Path})
 			}
 		}
@@ -268,40 +298,40 @@ func (f *Finder) index(ctx context.Context, h *hold, r *round, jobs int) error {
 				r.bodies = append(r.bodies, p.body)
 			}
 		}
-		*in = Input{} // the round has it
+		*in = input{} // the round has it
 	}
 	return nil
 }
 
 // group groups the files of a round with those that wait for it.
-func (f *Finder) group(ctx context.Context, r *round, jobs int) error {
-	waiting := f.held
-	f.held = nil
+func (rs *rounds) group(ctx context.Context, r *round) error {
+	waiting := rs.held
+	rs.held = nil
 	if r.Last {
-		waiting = append(f.late, waiting...)
-		f.late = nil
+		waiting = append(rs.late, waiting...)
+		rs.late = nil
 	}
 	for i := range waiting {
 		if p := waiting[i].Packed; p != nil {
 			r.bodies = append(r.bodies, p.body)
 		}
-		delete(f.waiting, waiting[i].Path)
+		delete(rs.waiting, waiting[i].Path)
 	}
 	inputs := append(waiting, r.found.inputs...)
-	g, err := group(ctx, inputs, jobs)
+	g, err := group(ctx, inputs, rs.jobs)
 	if err != nil {
 		return err
 	}
 	r.groups = *g
 	r.Failed = append(r.found.failed, r.Failed...)
 	r.found = contents{}
-	if f.seen == nil {
-		f.seen, f.waiting = map[string]string{}, map[string]bool{}
+	if rs.seen == nil {
+		rs.seen, rs.waiting = map[string]string{}, map[string]bool{}
 	}
 
 	kept := r.Modules[:0]
 	for _, m := range r.Modules {
-		first, known := f.seen[m.id]
+		first, known := rs.seen[m.id]
 		needs := !m.complete && m.id != "" // without a build id no other file belongs to the module
 		switch {
 		case known && m.id != "":
@@ -309,12 +339,12 @@ func (f *Finder) group(ctx context.Context, r *round, jobs int) error {
 				r.Duplicates = append(r.Duplicates, repeated{in, first})
 			}
 		case needs && r.part:
-			f.held = f.wait(f.held, &m)
-		case needs && !r.Last && f.unsure:
-			f.late = f.wait(f.late, &m)
+			rs.held = rs.wait(rs.held, &m)
+		case needs && !r.Last && rs.unsure:
+			rs.late = rs.wait(rs.late, &m)
 		default:
 			if !r.Last && m.id != "" {
-				f.seen[m.id] = m.Main.Name()
+				rs.seen[m.id] = m.Main.Name()
 			}
 			kept = append(kept, m)
 		}
@@ -325,56 +355,31 @@ func (f *Finder) group(ctx context.Context, r *round, jobs int) error {
 }
 
 // wait adds the files of a module to those that wait.
-func (f *Finder) wait(list []Input, m *module) []Input {
+func (rs *rounds) wait(list []input, m *module) []input {
 	for _, in := range m.files() {
-		f.waiting[in.Path] = true
+		rs.waiting[in.Path] = true
 	}
 	return append(list, m.files()...)
 }
 
-// files returns the files of a module.
-func (m *module) files() []Input {
-	list := []Input{m.Main}
-	if m.Debug != nil {
-		list = append(list, *m.Debug)
-	}
-	return append(list, m.Copies...)
-}
-
-// finish adds to f.Done the packages that are dumped after a round. The packages that failed are left
+// finish adds to Done the packages that are dumped after a round. The packages that failed are left
 // out; those that are incomplete, and those with files that wait for the last round, follow later. So do
 // those of a part of a source: a later run would read the other packages of the source alone.
-func (f *Finder) finish(r *round, failed, incomplete map[string]bool) error {
-	if f.Done == nil {
+func (rs *rounds) finish(r *round, failed, incomplete map[string]bool) error {
+	if rs.Done == nil {
 		return nil
 	}
-	all := append(f.left, r.lines...)
+	all := append(rs.left, r.lines...)
 	var lines, left []doneLine
 	for _, line := range all {
 		switch {
 		case failed[line.Package]:
-		case r.part || incomplete[line.Package] || !r.Last && f.waiting[line.Package]:
+		case r.part || incomplete[line.Package] || !r.Last && rs.waiting[line.Package]:
 			left = append(left, line)
 		default:
 			lines = append(lines, line)
 		}
 	}
-	f.left = left
-	return f.Done.add(lines)
-}
-
-// layout adds the layers of a directory and reports whether it is an OCI image layout.
-func (f *Finder) layout(dir string) bool {
-	list, incomplete, err := layers(dir)
-	if err != nil {
-		f.fail(dir, err)
-	}
-	for _, err := range incomplete {
-		f.fail(dir, err)
-	}
-	for _, layer := range list {
-		path := filepath.Join(dir, filepath.FromSlash(layer))
-		f.Inputs = append(f.Inputs, Input{Path: path, unread: &unread{image: dir}})
-	}
-	return err != nil || list != nil || incomplete != nil
+	rs.left = left
+	return rs.Done.add(lines)
 }

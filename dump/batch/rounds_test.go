@@ -26,7 +26,7 @@ func fixture(t *testing.T, name string) []byte {
 
 // roundsOf returns the rounds of inputs as text: the modules of each, and what else there is of a
 // file. Each round has one package.
-func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
+func roundsOf(t *testing.T, f *Finder, paths ...string) (texts []string) {
 	t.Helper()
 	old := roundBytes
 	roundBytes = 1
@@ -38,7 +38,8 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 	}
 	h := newHold(1 << 30)
 	defer h.close()
-	for r, err := range f.rounds(t.Context(), h, 2) {
+	rs := &rounds{Finder: f, hold: h, jobs: 2}
+	for r, err := range rs.all(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 			words = append(words, "before "+path)
 		}
 		for _, failure := range r.Failed {
-			words = append(words, "failed "+failure.Name)
+			words = append(words, "failed "+failure.name)
 		}
 
 		// The files of all modules can be read.
@@ -71,15 +72,15 @@ func roundsOf(t *testing.T, f *Finder, paths ...string) (rounds []string) {
 			}
 			file.Close()
 		}
-		rounds = append(rounds, strings.Join(words, ", "))
-		if err := f.finish(r, nil, nil); err != nil {
+		texts = append(texts, strings.Join(words, ", "))
+		if err := rs.finish(r, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if f := h.usedNow(); f != 0 {
 		t.Errorf("%d bytes are held after the last round", f)
 	}
-	return rounds
+	return texts
 }
 
 // TestRounds: the rounds have the packages of one source after the other, in the order of the inputs.
@@ -143,7 +144,7 @@ func TestFinish(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &Finder{Done: done, waiting: map[string]bool{"waits": true}}
+	rs := &rounds{Finder: &Finder{Done: done}, waiting: map[string]bool{"waits": true}}
 	listed := func() (list []string) {
 		data, err := os.ReadFile("done")
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -176,7 +177,7 @@ func TestFinish(t *testing.T) {
 		if step.round.Last {
 			clear(incomplete)
 		}
-		if err := f.finish(step.round, failed, incomplete); err != nil {
+		if err := rs.finish(step.round, failed, incomplete); err != nil {
 			t.Fatal(err)
 		}
 		if got := listed(); !slices.Equal(got, step.want) {

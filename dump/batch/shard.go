@@ -5,12 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
-
-	"symkit/located"
 )
 
 // Shard is one of several equal parts of a batch. Each process dumps one part; all parts
@@ -151,30 +147,3 @@ func (s Shard) has(key string) bool {
 	sum := sha256.Sum256([]byte(key))
 	return binary.BigEndian.Uint64(sum[:])%uint64(s.Count) == uint64(s.Index)
 }
-
-// take removes the modules and files of other shards, unless f, which found the inputs of the
-// groups, has done so: modules by build id, modules without one and skipped files by file
-// name. Damage of a file is reported by one shard. Any other failure is reported by each
-// shard that meets it, because other shards may not
-// meet it.
-func (g *groups) take(f *Finder) {
-	s := f.Shard
-	if s.Count < 2 || f.Divided {
-		return
-	}
-
-	weights := map[string]int64{}
-	for i := range g.Modules {
-		weights[g.Modules[i].key] += g.Modules[i].Size
-	}
-	shards := divide(weights, s.Count)
-	g.Modules = slices.DeleteFunc(g.Modules, func(m module) bool { return shards[m.key] != s.Index })
-	g.Skipped = slices.DeleteFunc(g.Skipped, func(f skipped) bool { return !s.has(base(f.Name())) })
-	g.Failed = slices.DeleteFunc(g.Failed, func(f Failure) bool {
-		_, damage := errors.AsType[*located.Error](f.Err)
-		return damage && !s.has(base(f.Name))
-	})
-}
-
-// base returns the last part of a path, which may be inside an archive.
-func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }

@@ -116,14 +116,14 @@ func TestDividePackages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		divided, err := f.divide(t.Context(), 2)
+		err := (&rounds{Finder: f, jobs: 2}).takeShard(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, in := range f.Inputs {
+		for _, in := range f.inputs {
 			own = append(own, in.Path)
 		}
-		return own, divided
+		return own, f.Divided
 	}
 
 	seen := map[string]int{}
@@ -148,8 +148,8 @@ func TestDividePackages(t *testing.T) {
 	}
 
 	// A package that cannot be read has no shard.
-	f := &Finder{Shard: Shard{0, 2}, Inputs: []Input{{Path: filepath.Join(dir, "none"), unread: &unread{}}}}
-	if _, err := f.divide(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "no shard can tell") {
+	f := &Finder{Shard: Shard{0, 2}, inputs: []input{{Path: filepath.Join(dir, "none"), unread: &unread{}}}}
+	if err := (&rounds{Finder: f, jobs: 1}).takeShard(t.Context()); err == nil || !strings.Contains(err.Error(), "no shard can tell") {
 		t.Error(err)
 	}
 }
@@ -160,12 +160,12 @@ func TestTake(t *testing.T) {
 	const shards, n = 7, 1000
 	seen := map[string]int{}
 	for k := range shards {
-		g := &groups{Failed: []Failure{{"disk", errors.New("input/output error")}}}
+		g := &groups{Failed: []failure{{"disk", errors.New("input/output error")}}}
 		for i := range n {
 			name := fmt.Sprint("file", i)
-			g.Modules = append(g.Modules, module{Main: Input{Path: name}, key: name})
-			g.Skipped = append(g.Skipped, skipped{Input: Input{Path: "skipped " + name}})
-			g.Failed = append(g.Failed, Failure{"damaged " + name, &wire.Error{Err: wire.ErrTruncated}})
+			g.Modules = append(g.Modules, module{Main: input{Path: name}, key: name})
+			g.Skipped = append(g.Skipped, skipped{input: input{Path: "skipped " + name}})
+			g.Failed = append(g.Failed, failure{"damaged " + name, &wire.Error{Err: wire.ErrTruncated}})
 		}
 		g.take(&Finder{Shard: Shard{k, shards}})
 		for _, m := range g.Modules {
@@ -175,7 +175,7 @@ func TestTake(t *testing.T) {
 			seen[s.Path]++
 		}
 		for _, f := range g.Failed {
-			seen[f.Name]++
+			seen[f.name]++
 		}
 		if len(g.Modules) < n/shards/2 || len(g.Modules) > 2*n/shards {
 			t.Errorf("shard %d has %d of %d modules", k, len(g.Modules), n)

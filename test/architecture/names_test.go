@@ -17,7 +17,7 @@ var publicNames = map[string]int{
 	"check/lint":           1,
 	"check/report":         35,
 	"dump":                 26,
-	"dump/batch":           44,
+	"dump/batch":           39,
 	"dump/pathmap":         6,
 	"dump/single":          20,
 	"dump/store":           30,

@@ -43,8 +43,6 @@ var shapes = map[string]int{
 	"cmd/stackwalk.cli fields":               41,
 	"cmd/stackwalk.rustFlags fields":         24,
 	"dump.Stats fields":                      24,
-	"dump/batch":                             12,
-	"dump/batch.Finder fields":               19,
 	"dump/batch.Record fields":               22,
 	"dump/internal/dwarfx.Data fields":       21,
 	"dump/internal/dwarfx.Data methods":      47,

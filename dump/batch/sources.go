@@ -11,6 +11,7 @@ import (
 	"symkit/elfx/archive/pkg"
 	"symkit/internal/wire"
 	"symkit/limits"
+	"symkit/located"
 )
 
 // How a batch is divided among shards. Each process computes the division of all inputs
@@ -43,21 +44,18 @@ func divide(weights map[string]int64, n int) map[string]int {
 	return shard
 }
 
-// divide removes the packages of other shards from the inputs, if each input is a package
-// that names its source. It reports whether it did. A package that cannot be read is an
-// error, because the shard of its modules is then unknown.
-func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
-	if f.Shard.Count < 2 || len(f.Inputs) == 0 || slices.ContainsFunc(f.Inputs, func(in Input) bool { return in.unread == nil }) {
-		return false, nil
-	}
+// divisible reports whether the packages of the inputs may be divided by their sources: each input is a package.
+func (f *Finder) divisible() bool {
+	return f.Shard.Count >= 2 && len(f.inputs) > 0 && !slices.ContainsFunc(f.inputs, func(in input) bool { return in.unread == nil })
+}
 
-	err := f.readSources(ctx, jobs)
-	if err != nil {
-		return false, err
-	}
+// divide removes the packages of other shards from the inputs, if each package
+// names its source. It reports whether it did. A package that cannot be read is an
+// error, because the shard of its modules is then unknown.
+func (f *Finder) divide(sources map[string]source) (bool, error) {
 	weights := map[string]int64{}
-	for i := range f.Inputs {
-		s := f.sources[f.Inputs[i].key()]
+	for i := range f.inputs {
+		s := sources[f.inputs[i].key()]
 		if s.err != nil {
 			return false, s.err
 		}
@@ -68,31 +66,31 @@ func (f *Finder) divide(ctx context.Context, jobs int) (bool, error) {
 	}
 
 	shards := divide(weights, f.Shard.Count)
-	var own []Input
-	for i := range f.Inputs {
-		if shards[f.sources[f.Inputs[i].key()].name] == f.Shard.Index {
-			own = append(own, f.Inputs[i])
+	var own []input
+	for i := range f.inputs {
+		if shards[sources[f.inputs[i].key()].name] == f.Shard.Index {
+			own = append(own, f.inputs[i])
 		}
 	}
-	f.Inputs = own
+	f.inputs = own
 	return true, nil
 }
 
 // readSources reads the control data of the packages among the inputs.
-func (f *Finder) readSources(ctx context.Context, jobs int) error {
-	var packages []*Input
-	for i := range f.Inputs {
-		if f.Inputs[i].unread != nil {
-			packages = append(packages, &f.Inputs[i])
+func (f *Finder) readSources(ctx context.Context, jobs int) (map[string]source, error) {
+	var packages []*input
+	for i := range f.inputs {
+		if f.inputs[i].unread != nil {
+			packages = append(packages, &f.inputs[i])
 		}
 	}
-	sources := make([]source, len(packages))
-	err := each(ctx, len(packages), jobs, func(i int) { sources[i] = f.source(ctx, packages[i]) })
-	f.sources = make(map[string]source, len(packages))
+	list := make([]source, len(packages))
+	err := each(ctx, len(packages), jobs, func(i int) { list[i] = f.source(ctx, packages[i]) })
+	sources := make(map[string]source, len(packages))
 	for i, in := range packages {
-		f.sources[in.key()] = sources[i]
+		sources[in.key()] = list[i]
 	}
-	return err
+	return sources, err
 }
 
 // The time that a package takes, as bytes of the package: those it has, an eighth of its
@@ -114,9 +112,9 @@ type source struct {
 func (s *source) weight() int64 { return s.size + s.unpacked/unpackedShare + packageWeight }
 
 // source reads the control data of a package. A damaged package is its own source.
-func (f *Finder) source(ctx context.Context, in *Input) (s source) {
+func (f *Finder) source(ctx context.Context, in *input) (s source) {
 	path := in.Path
-	file, err := f.opener(in)(ctx)
+	file, err := in.openPackage(ctx)
 	if err != nil {
 		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
 	}
@@ -131,4 +129,28 @@ func (f *Finder) source(ctx context.Context, in *Input) (s source) {
 		return source{err: fmt.Errorf("%s: %w; no shard can tell which modules are its own", path, err)}
 	}
 	return source{name: name, size: max(file.Size, 0), unpacked: origin.Unpacked}
+}
+
+// take removes the modules and files of other shards, unless f, which found the inputs of the
+// groups, has done so: modules by build id, modules without one and skipped files by file
+// name. Damage of a file is reported by one shard. Any other failure is reported by each
+// shard that meets it, because other shards may not
+// meet it.
+func (g *groups) take(f *Finder) {
+	s := f.Shard
+	if s.Count < 2 || f.Divided {
+		return
+	}
+
+	weights := map[string]int64{}
+	for i := range g.Modules {
+		weights[g.Modules[i].key] += g.Modules[i].Size
+	}
+	shards := divide(weights, s.Count)
+	g.Modules = slices.DeleteFunc(g.Modules, func(m module) bool { return shards[m.key] != s.Index })
+	g.Skipped = slices.DeleteFunc(g.Skipped, func(f skipped) bool { return !s.has(base(f.Name())) })
+	g.Failed = slices.DeleteFunc(g.Failed, func(f failure) bool {
+		_, damage := errors.AsType[*located.Error](f.err)
+		return damage && !s.has(base(f.name))
+	})
 }

@@ -12,7 +12,13 @@ import (
 // A list of --files-from may have millions of paths that do not exist. Their errors wait for the manifest,
 // which is opened when all inputs are known, and most of them wait in a temporary file without a name.
 
-// maxFailed is how many failures a Finder keeps in memory. Tests change it.
+// failure is a path that could not be read.
+type failure struct {
+	name string
+	err  error // begins with the name
+}
+
+// maxFailed is how many failures are kept in memory. Tests change it.
 var maxFailed = 4096
 
 // spill holds failures in a file: the name and the text of each, which end in NUL.
@@ -22,13 +28,19 @@ type spill struct {
 	n    int
 }
 
-// failed keeps a failure.
-func (f *Finder) failed(x Failure) {
-	if len(f.Failed) >= maxFailed && f.spilled == nil {
+// failures are the files that could not be read.
+type failures struct {
+	list    []failure
+	spilled *spill // further failures, or nil
+}
+
+// add keeps a failure.
+func (f *failures) add(x failure) {
+	if len(f.list) >= maxFailed && f.spilled == nil {
 		f.spilled = newSpill() // nil if there is no place for it
 	}
-	if f.spilled == nil || strings.Contains(x.Name, "\x00") || !f.spilled.add(x) {
-		f.Failed = append(f.Failed, x)
+	if f.spilled == nil || strings.Contains(x.name, "\x00") || !f.spilled.add(x) {
+		f.list = append(f.list, x)
 	}
 }
 
@@ -37,34 +49,34 @@ func newSpill() *spill {
 	if err != nil {
 		return nil
 	}
-	_ = os.Remove(file.Name()) // Windows removes no open file: Failures does
+	_ = os.Remove(file.Name()) // Windows removes no open file: failures does
 	return &spill{file: file, w: bufio.NewWriter(file)}
 }
 
 // add reports whether it has written the failure.
-func (s *spill) add(x Failure) bool {
-	_, err := s.w.WriteString(x.Name + "\x00" + strings.ReplaceAll(x.Err.Error(), "\x00", "") + "\x00")
+func (s *spill) add(x failure) bool {
+	_, err := s.w.WriteString(x.name + "\x00" + strings.ReplaceAll(x.err.Error(), "\x00", "") + "\x00")
 	if err == nil {
 		s.n++
 	}
 	return err == nil
 }
 
-// CountFailed returns the number of files that could not be read.
-func (f *Finder) CountFailed() int {
-	n := len(f.Failed)
+// count returns the number of failures.
+func (f *failures) count() int {
+	n := len(f.list)
 	if f.spilled != nil {
 		n += f.spilled.n
 	}
 	return n
 }
 
-// failures yields the files that could not be read, and forgets them. Of the files that are not in Failed, the
-// error has the text alone. The last error is that of the temporary file.
-func (f *Finder) failures() iter.Seq2[Failure, error] {
-	return func(yield func(Failure, error) bool) {
-		list, s := f.Failed, f.spilled
-		f.Failed, f.spilled = nil, nil
+// take yields the failures and forgets them. Of those in the file, the error has the text alone. The last error is
+// that of the temporary file.
+func (f *failures) take() iter.Seq2[failure, error] {
+	return func(yield func(failure, error) bool) {
+		list, s := f.list, f.spilled
+		*f = failures{}
 		defer s.close()
 		for _, x := range list {
 			if !yield(x, nil) {
@@ -89,10 +101,10 @@ func (f *Finder) failures() iter.Seq2[Failure, error] {
 				text, err = r.ReadString(0)
 			}
 			if err != nil {
-				yield(Failure{}, err)
+				yield(failure{}, err)
 				return
 			}
-			if !yield(Failure{strings.TrimSuffix(name, "\x00"), errors.New(strings.TrimSuffix(text, "\x00"))}, nil) {
+			if !yield(failure{strings.TrimSuffix(name, "\x00"), errors.New(strings.TrimSuffix(text, "\x00"))}, nil) {
 				return
 			}
 		}

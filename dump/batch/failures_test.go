@@ -27,18 +27,18 @@ func TestFailures(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if place == dir && len(f.Failed) > max(most, 0) && most < 10 || f.CountFailed() != 10 {
-				t.Errorf("%d in memory, %d in all, of at most %d", len(f.Failed), f.CountFailed(), most)
+			if place == dir && len(f.failures.list) > max(most, 0) && most < 10 || f.failures.count() != 10 {
+				t.Errorf("%d in memory, %d in all, of at most %d", len(f.failures.list), f.failures.count(), most)
 			}
 
 			var got []string
-			for x, err := range f.failures() {
-				if err != nil || x.Err.Error() != x.Name+": no such file or directory" && !strings.HasPrefix(x.Err.Error(), x.Name+": ") {
+			for x, err := range f.failures.take() {
+				if err != nil || x.err.Error() != x.name+": no such file or directory" && !strings.HasPrefix(x.err.Error(), x.name+": ") {
 					t.Errorf("%v, %v", x, err)
 				}
-				got = append(got, x.Name)
+				got = append(got, x.name)
 			}
-			if fmt.Sprint(got) != fmt.Sprint(want) || f.CountFailed() != 0 {
+			if fmt.Sprint(got) != fmt.Sprint(want) || f.failures.count() != 0 {
 				t.Errorf("%q", got)
 			}
 		}
