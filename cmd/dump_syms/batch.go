@@ -133,7 +133,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 func (b *batchRun) options(ctx context.Context, found *batch.Finder) batch.Options {
 	opt := batch.Options{
 		Options: b.single(b.opt), Memory: int64(b.Memory), Alias: b.Alias, ELF: b.WithELF, GDB: b.Layout == "gdb",
-		Advise: func(err error) error { return b.noRules(advised(err)) }, Progress: b.progress,
+		Advise: advised, Progress: b.progress,
 	}
 	// One module of all inputs takes the name and the file that these flags give.
 	found.Whole = b.ID != "" || b.Name != "" || b.Output != ""

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"symkit/check/report"
 	"symkit/dump"
@@ -61,7 +59,7 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 	one.AllowNoCode = true
 	m, err := in.Dump(ctx, one)
 	if err != nil {
-		return command.Failed, c.noRules(advised(err))
+		return command.Failed, advised(err)
 	}
 
 	// Companions may lie where the output is to go.
@@ -85,14 +83,6 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 // single returns the options for the dump of one module.
 func (c *cli) single(opt dump.Options) single.Options {
 	return single.Options{Options: opt, Check: c.Check, NeedRules: c.CheckCFI}
-}
-
-// noRules completes an error about a module that has no rules for no reason of its own.
-func (c *cli) noRules(err error) error {
-	if errors.Is(err, single.ErrNoRules) && strings.HasSuffix(err.Error(), single.ErrNoRules.Error()) {
-		return fmt.Errorf("%w: --no-cfi leaves them out, or the file has no code", err)
-	}
-	return err
 }
 
 // bad reports whether a build should fail because of a module that was written: it has findings, or it has losses and

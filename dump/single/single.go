@@ -249,11 +249,7 @@ func (m *Module) Dump(ctx context.Context, opt Options) (*dump.Module, error) {
 	case err != nil:
 		return nil, err
 	case opt.NeedRules && d.Stats.FDEs == 0:
-		err := fmt.Errorf("%s: %w", path, ErrNoRules)
-		if d.Stats.NoRules != "" {
-			err = fmt.Errorf("%w: %s", err, d.Stats.NoRules)
-		}
-		return nil, err
+		return nil, fmt.Errorf("%s: %w: %s", path, ErrNoRules, cmp.Or(d.Stats.NoRules, "they are left out, or the file has no code"))
 	case opt.HeaderOnly:
 		return d, nil
 	case !d.IsEmpty():
