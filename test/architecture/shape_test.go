@@ -54,7 +54,7 @@ var shapes = map[string]int{
 	"elfx/debuginfod.Client fields":          17,
 	"emit.Index methods":                     40,
 	"emit.Reader fields":                     19,
-	"internal/demangle/cxx":                  34,
+	"internal/demangle/cxx":                  20,
 	"internal/demangle/cxx.tree fields":      31,
 	"internal/demangle/cxx.tree methods":     177,
 	"internal/demangle/dlang.parser methods": 41,

@@ -2,13 +2,6 @@ package cxx
 
 // This file reads the types that have no name: closures, and classes and enumerations.
 
-// lambdaHeads are the declarations of template parameters of the lambda that is being read: the
-// kind of each, an index of headNames.
-type lambdaHeads struct {
-	kinds [16]uint8
-	n     int
-}
-
 // headNames are the beginnings of the names that parameters in such declarations get.
 var headNames = [...]string{1: "$T", 2: "$N", 3: "$TT"}
 

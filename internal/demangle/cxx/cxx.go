@@ -93,3 +93,13 @@ func (r *Reader) global(rest []byte) (text string, ok bool) {
 
 // isNumber reports whether s has only digits.
 func isNumber(s []byte) bool { return len(bytes.TrimLeft(s, "0123456789")) == 0 }
+
+// reset prepares x for the name in; scopes is the rule for its scopes, if known.
+func (x *tree) reset(in []byte, scopes scopeRule) {
+	x.sameParts(in)
+	*x = tree{
+		scopes: scopes, forced: scopes != scopeUnknown, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
+		nodes: append(x.nodes[:0], node{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
+		out: x.out[:0], inner: x.inner[:0],
+	}
+}

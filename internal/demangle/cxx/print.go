@@ -344,3 +344,12 @@ func (x *tree) writeValue(n *node) {
 	}
 	x.putText(n.text)
 }
+
+// writeNumber writes the dimension of an array, or the size of a vector or an integer.
+func (x *tree) writeNumber(n *node) {
+	if n.b != 0 {
+		x.alone(n.b)
+		return
+	}
+	x.putText(n.text)
+}

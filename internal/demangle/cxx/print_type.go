@@ -135,15 +135,6 @@ func (x *tree) writeDimension(n *node) {
 	x.putc(']')
 }
 
-// writeNumber writes the dimension of an array, or the size of a vector or an integer.
-func (x *tree) writeNumber(n *node) {
-	if n.b != 0 {
-		x.alone(n.b)
-		return
-	}
-	x.putText(n.text)
-}
-
 // writeAllInner writes the types on the stack, the innermost first.
 func (x *tree) writeAllInner() {
 	for x.declares() && !x.failed {

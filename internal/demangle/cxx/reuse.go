@@ -12,15 +12,6 @@ import (
 // text. These are left where they are, and the part is reused by setting their lengths to
 // those after the part was read.
 
-// part is a part of a name that was read: a type or a template's arguments.
-type part struct {
-	start, end uint32 // in the name
-	node       ref
-	rendered   bool
-	// Lengths of nodes, elems, subs and out after the part was read, and steps.
-	nodes, elems, subs, out, steps uint32
-}
-
 // sameParts keeps the parts of the last name that are also in the next one, in, and
 // drops the others. It also drops the places of texts that were written only when the
 // last name was complete, since these texts are overwritten.

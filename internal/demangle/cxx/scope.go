@@ -15,17 +15,8 @@ import "symkit/internal/demangle/lex"
 // So the numbers of all later substitutions depend on the compiler, and srNT_4typeE5value can be from
 // either. A name is read by Clang's rule until a scope shows that GCC wrote the name. If the whole name
 // is invalid by Clang's rule, for example because a substituted candidate does not exist, the name is
-// read again by GCC's rule (see Demangler.encoding). Clang's rule comes first because GCC's makes more
+// read again by GCC's rule (see Reader.encoding). Clang's rule comes first because GCC's makes more
 // candidates: by GCC's rule, all numbers in a name of Clang's exist.
-
-// scopeRule is how scopes of dependent names are read.
-type scopeRule uint8
-
-const (
-	scopeUnknown scopeRule = iota // there was no scope yet
-	scopeClang
-	scopeGCC
-)
 
 // setScopeRule sets the rule that a scope shows, and fails if another scope of the name
 // has shown the other one.

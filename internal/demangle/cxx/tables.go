@@ -151,3 +151,40 @@ var operators = sync.OnceValue(func() *operatorTable {
 	}
 	return t
 })
+
+// exprOp is an operator. forms are its operands: e is an expression, t a type, n a member's
+// name, * expressions up to an E. pattern is how the operator is written: # is an operand in
+// parentheses unless it is a name, @ one without, * all others, all else stands for itself.
+type exprOp struct{ forms, pattern string }
+
+// exprList are the operators that have nothing but operands: code, forms, pattern. Codes of
+// more than two letters are made up here.
+const exprList = `nt e !#;ng e -#;ps e +#;co e ~#;de e \*#;aa ee #&&#;oo ee #||#;eq ee #==#;ne ee #!=#;lt ee #<#;le ee #<=#;` +
+	`gt ee (#>#);ge ee #>=#;ss ee #<=>#;pl ee #+#;mi ee #-#;ml ee #\*#;dv ee #/#;rm ee #%#;an ee #&#;or ee #|#;eo ee #^#;` +
+	`aS ee #=#;pL ee #+=#;mI ee #-=#;mL ee #\*=#;dV ee #/=#;rM ee #%=#;aN ee #&=#;oR ee #|=#;eO ee #^=#;ls ee #<<#;` +
+	`rs ee #>>#;lS ee #<<=#;rS ee #>>=#;cm ee #,#;ix ee #[@];pm ee #->\*#;ds ee #.\*#;dt en #.#;pt en #->#;qu eee #?# : #;` +
+	`cl e* #(*);cp e* #(*);tl t* @{*};il * {*};dc te dynamic_cast<@>(@);sc te static_cast<@>(@);cc te const_cast<@>(@);` +
+	`rc te reinterpret_cast<@>(@);ti t typeid (@);te e typeid #;st t sizeof (@);sz e sizeof #;at t alignof (@);` +
+	`az e alignof #;nx e noexcept(@);tw e throw #;tr  throw;dl e delete #;da e delete[] #;di ne .@=#;dx ee [@]=#;` +
+	`dX eee [@ ... @]=#;sy ee (#...)[@];pp e #++;mm e #--;pp_ e ++#;mm_ e --#;cv te (@)#;cv_ t* (@)(*);gs e ::@;` +
+	`sZ e sizeof...(@);fl e (...$#);fr e (#$...);fL ee (#$...$#);fR ee (#$...$#);nw t new @;nw( et new (@) @;` +
+	`nwi te new @(@);nw(i ete new (@) @(@);nwb te new @@;nw(b ete new (@) @@;na t new[] @;na( et new[] (@) @;` +
+	`nai te new[] @(@);na(i ete new[] (@) @(@);nab te new[] @@;na(b ete new[] (@) @@;mc te (@)#;rq  requires {...}`
+
+// exprTable has the operators, and their numbers by code.
+type exprTable struct {
+	ops   []exprOp
+	index map[string]ref
+}
+
+// exprs returns the table of exprList, which is made for the first expression.
+var exprs = sync.OnceValue(func() *exprTable {
+	t := &exprTable{ops: make([]exprOp, 1), index: map[string]ref{}}
+	for o := range strings.SplitSeq(exprList, ";") {
+		code, rest, _ := strings.Cut(o, " ")
+		forms, pattern, _ := strings.Cut(rest, " ")
+		t.index[code] = ref(len(t.ops))
+		t.ops = append(t.ops, exprOp{forms, pattern})
+	}
+	return t
+})

@@ -246,28 +246,6 @@ func (x *tree) tagsOfStd(a ref, from int) ref {
 	return a
 }
 
-// seqID reads the number of a candidate.
-func (x *tree) seqID() (id int) {
-	if x.accept('_') {
-		return 0
-	}
-	for !x.failed && !x.accept('_') {
-		switch c := x.peek(); {
-		case lex.IsDigit(c):
-			id = id*36 + int(c-'0')
-		case lex.IsUpper(c):
-			id = id*36 + int(c-'A') + 10
-		default:
-			x.fail()
-		}
-		x.pos = min(x.pos+1, len(x.in))
-		if id > 1<<20 { // more than there can be candidates
-			x.fail()
-		}
-	}
-	return id + 1
-}
-
 // candidateAt appends the text of a candidate and returns the candidate. The template
 // parameters in a candidate mean the arguments of the template in force here, or those
 // of the lambda whose parameters are being read. If that is not the template that was
@@ -321,5 +299,60 @@ func (x *tree) readAgain(s sub, template ref) (a ref) {
 	}
 	x.reread, x.pos, x.stop, x.template, x.subs = x.reread-1, pos, stop, old, x.subs[:count]
 	x.leave()
+	return a
+}
+
+// castName reads the <type> of a conversion operator.
+func (x *tree) castName() ref {
+	old, start, template := x.inCast, x.pos, x.template
+	x.inCast, x.template = true, hiddenTemplate
+	to := x.typ()
+	x.inCast, x.template, x.rendered = old, template, false
+	cast := x.one(kindCast, to)
+	if x.nodes[cast].flags&flagParam != 0 && x.hidden == 0 && !x.inCast {
+		x.late = lateCast{cast: cast, start: start, end: x.pos}
+		x.nodes[cast].flags &^= flagParam
+	}
+	return cast
+}
+
+// resolve reads the type of a conversion operator again, with the arguments of a template.
+func (x *tree) resolve(late *lateCast, template ref) {
+	if late.cast == 0 || x.failed {
+		return
+	}
+	for template != 0 && x.nodes[template].kind != kindTemplate {
+		template = x.nodes[template].b // behind the scope
+	}
+	if template == 0 {
+		x.fail()
+		return
+	}
+
+	// The type ends where it ended before.
+	cast, old := late.cast, x.castEnd
+	late.cast, x.castEnd = 0, late.end
+	to := x.readAgain(sub{start: uint32(late.start), end: uint32(late.end)}, template)
+	x.castEnd = old
+	x.nodes[cast].a, x.rendered = x.use(to), false
+}
+
+// castParam is paramType in the type of a conversion operator: arguments that follow belong to the
+// operator, unless others follow them.
+func (x *tree) castParam() ref {
+	a := x.hiddenParam()
+	if x.peek() != 'I' {
+		return a
+	}
+
+	// Read the arguments to see what follows them.
+	pos, subs, open := x.pos, len(x.subs), len(x.open)
+	x.candidate(a, 0)
+	args := x.templateArgs(a, len(x.out))
+	if !x.failed && x.peek() == 'I' {
+		return args
+	}
+	x.failed, x.pos, x.subs, x.open = false, pos, x.subs[:subs], x.open[:open]
+	x.retract(len(x.out))
 	return a
 }

@@ -1,11 +1,13 @@
 package cxx
 
+import "symkit/internal/demangle/lex"
+
 // A name of the Itanium C++ ABI is read into a tree, and the tree is written as text,
 // inside out as C++ declarations are. The nodes lie in one slice, which is reused for
 // the next name; a ref is the index of a node in that slice.
 //
 // Template parameters are replaced by their arguments when they are read, since the
-// arguments are known by then, except in conversion operators (cast.go). The result is flagged,
+// arguments are known by then, except in conversion operators (see lateCast). The result is flagged,
 // because a later substitution (S_) of it means the parameters of the template that is
 // in force at the substitution.
 //
@@ -196,16 +198,6 @@ type tree struct {
 	steps    int
 }
 
-// reset prepares x for the name in; scopes is the rule for its scopes, if known.
-func (x *tree) reset(in []byte, scopes scopeRule) {
-	x.sameParts(in)
-	*x = tree{
-		scopes: scopes, forced: scopes != scopeUnknown, in: append(x.in[:0], in...), same: x.same, parts: x.parts, partAt: x.partAt, written: x.written[:0],
-		nodes: append(x.nodes[:0], node{}), elems: x.elems[:0], open: x.open[:0], subs: x.subs[:0],
-		out: x.out[:0], inner: x.inner[:0],
-	}
-}
-
 // fail gives up: the name is damaged.
 func (x *tree) fail() ref {
 	x.failed, x.pos = true, len(x.in)
@@ -353,4 +345,60 @@ func (x *tree) candidate(a ref, start int) {
 func (x *tree) candidatePrefix(a ref, start int) {
 	x.candidate(a, start)
 	x.subs[len(x.subs)-1].prefix = true
+}
+
+// lateCast is a conversion operator, cv <type>, whose type has template parameters. They mean the arguments that
+// follow the name, if the operator is a template, else those of the class around it. The type is read at once, as its
+// parts are candidates for substitution, and again when the arguments are known.
+type lateCast struct {
+	cast       ref // its node, or 0
+	start, end int // where its type begins and ends
+	outer      ref // the innermost template in front
+}
+
+// lambdaHeads are the declarations of template parameters of the lambda that is being read: the
+// kind of each, an index of headNames.
+type lambdaHeads struct {
+	kinds [16]uint8
+	n     int
+}
+
+// scopeRule is how scopes of dependent names are read.
+type scopeRule uint8
+
+// part is a part of a name that was read: a type or a template's arguments.
+type part struct {
+	start, end uint32 // in the name
+	node       ref
+	rendered   bool
+	// Lengths of nodes, elems, subs and out after the part was read, and steps.
+	nodes, elems, subs, out, steps uint32
+}
+
+const (
+	scopeUnknown scopeRule = iota // there was no scope yet
+	scopeClang
+	scopeGCC
+)
+
+// seqID reads the number of a candidate.
+func (x *tree) seqID() (id int) {
+	if x.accept('_') {
+		return 0
+	}
+	for !x.failed && !x.accept('_') {
+		switch c := x.peek(); {
+		case lex.IsDigit(c):
+			id = id*36 + int(c-'0')
+		case lex.IsUpper(c):
+			id = id*36 + int(c-'A') + 10
+		default:
+			x.fail()
+		}
+		x.pos = min(x.pos+1, len(x.in))
+		if id > 1<<20 { // more than there can be candidates
+			x.fail()
+		}
+	}
+	return id + 1
 }
