@@ -4,7 +4,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	store := &symbols.Store{Dirs: []string{"symbols"}}
+//	store := &sources.Store{Dirs: []string{"symbols"}}
 //	result, err := walk.Walk(ctx, d.Process(), store, walk.Options{})
 //	if err != nil {
 //		return err

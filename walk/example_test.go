@@ -9,7 +9,7 @@ import (
 	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/minidump"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // Example walks all threads of a minidump with the symbol files of a store.
@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	store := &symbols.Store{Dirs: []string{"../cmd/stackwalk/testdata/breakpad/symbols"}}
+	store := &sources.Store{Dirs: []string{"../cmd/stackwalk/testdata/breakpad/symbols"}}
 
 	result, err := walk.Walk(context.Background(), dump.Process(), store, walk.Options{})
 	if err != nil {

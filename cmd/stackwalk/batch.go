@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 	"symkit/internal/par"
 	"symkit/internal/quantity"
@@ -35,14 +34,11 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	}
 
 	// Progress is not shown, because several dumps are walked at the same time.
-	client := c.remote(&progress{})
-	supplier, err := c.supplier(&shortDumper{c, client}, &progress{})
+	syms, err := c.sources(ctx, &progress{}, maxIdle)
 	if err != nil {
 		return command.Failed, err
 	}
-
-	shared := symbols.NewShared(supplier, maxIdle)
-	defer shared.Close()
+	defer syms.Close()
 	jobs := c.Jobs
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -53,7 +49,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 	index := newIndex(c.Dumps)
 	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
 	err = par.For(ctx, jobs, len(c.Dumps), func(i int) error {
-		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], shared, client, w, index.at(i)) })
+		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], syms, w, index.at(i)) })
 		return nil
 	})
 	if err != nil {
@@ -71,14 +67,11 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 
 // one walks one of many dumps, writes its messages to stderr, and returns the exit
 // code of a run with only this dump.
-func (c *cli) one(ctx context.Context, path string, s walk.Supplier, client *debuginfod.Client, stderr io.Writer, entry *report.IndexEntry) int {
+func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stderr io.Writer, entry *report.IndexEntry) int {
 	// The files of modules are closed after each dump.
-	files := c.files(ctx, client)
-	defer files.Close()
 	var about bytes.Buffer
-
-	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
-	j.options.Jobs = 1 // par.For uses the other processors
+	j := c.job(path, syms, &about)
+	defer j.files.Close()
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
@@ -111,19 +104,6 @@ func (c *cli) one(ctx context.Context, path string, s walk.Supplier, client *deb
 		return max(code, command.Failed)
 	}
 	return code
-}
-
-// shortDumper makes symbols of ELF files and keeps no file open.
-type shortDumper struct {
-	c      *cli
-	client *debuginfod.Client
-}
-
-// Symbols implements walk.Supplier.
-func (d *shortDumper) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
-	files := d.c.files(ctx, d.client)
-	defer files.Close()
-	return d.c.elf(files, d.client).Symbols(ctx, m)
 }
 
 // notes writes the messages about each dump in the order of the dumps.

@@ -14,13 +14,13 @@ import (
 	"symkit/test/programtest"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // breakpadLike gives symbols with the defects that Breakpad's dump_syms leaves
 // in them: no signal frames, the trampoline's rules without .cfa, and a
 // return address for _start.
-type breakpadLike struct{ files *symbols.Files }
+type breakpadLike struct{ files *sources.Files }
 
 func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	f := b.files.Local(m)
@@ -45,7 +45,7 @@ func (b breakpadLike) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols
 // signal handler, and invents nothing after _start.
 func TestBreakpadSymbols(t *testing.T) {
 	core := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.core")
-	files := &symbols.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
+	files := &sources.Files{Exe: filepath.Join(repository, "testdata", "elf", "crash-x86_64-gcc12-O2-dw5.elf")}
 	defer files.Close()
 	c, err := corefile.New("core", core, corefile.Options{Files: files})
 	if err != nil {

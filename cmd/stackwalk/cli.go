@@ -86,9 +86,7 @@ type cli struct {
 	stdout io.Writer
 	stderr *command.Messages
 	signer *signer
-	online bool // a symbol server is among the sources
 
-	debugDirs    []string // that --debug-dir names
 	uncachedOnce sync.Once
 	helped       sums     // of many dumps
 	toldServers  sync.Map // warnings about servers that were written

@@ -14,8 +14,8 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // A dump can lack any part of a stack: Breakpad's and Crashpad's writers bound the size of stacks,
@@ -185,9 +185,9 @@ func cutCore(t *testing.T, exe, path string, samples uint64) (walks int) {
 }
 
 // coreOf opens the core file of a program, until the test ends, with the ELF files that belong to it.
-func coreOf(t *testing.T, exe, path string) (*corefile.Core, *symbols.Files) {
+func coreOf(t *testing.T, exe, path string) (*corefile.Core, *sources.Files) {
 	t.Helper()
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 	"symkit/elfx"
 	"symkit/internal/command"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // isOther reports whether a file was not used because it is another module's.
 func isOther(err error) bool {
-	return errors.Is(err, elfx.ErrOtherBuildID) || errors.Is(err, symbols.ErrOtherLayout) || errors.Is(err, symbols.ErrOtherSize)
+	return errors.Is(err, elfx.ErrOtherBuildID) || errors.Is(err, sources.ErrOtherLayout) || errors.Is(err, sources.ErrOtherSize)
 }
 
 // exeBelongs reports whether the file of --exe belongs to a module.
@@ -86,7 +86,7 @@ func (j *job) given(res *walk.Result, rejected map[string]bool) (out []given) {
 		}
 	}
 	const noFile = "it has no file of the modules that were looked for"
-	for _, dir := range c.debugDirs {
+	for _, dir := range c.DebugDir {
 		asked, used := below(res, dir, rejected)
 		if asked || used {
 			add("--debug-dir", dir, noFile, !used)
@@ -145,7 +145,7 @@ func (c *cli) strangers(res *walk.Result) (out []string) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if len(res.Process.Modules) > 0 && symbols.FileIsOfOthers(path, res.Process.Modules) {
+		if len(res.Process.Modules) > 0 && sources.FileIsOfOthers(path, res.Process.Modules) {
 			out = append(out, path)
 		}
 	}

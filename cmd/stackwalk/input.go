@@ -15,12 +15,12 @@ import (
 	"symkit/walk/corefile"
 	"symkit/walk/microdump"
 	"symkit/walk/minidump"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // open opens a minidump or a core file; the first bytes of the file decide which. The
 // process aliases the file until the returned function closes it.
-func open(path string, files *symbols.Files, code bool) (*walk.Process, func() error, error) {
+func open(path string, files *sources.Files, code bool) (*walk.Process, func() error, error) {
 	file, err := mem.Open(path)
 	if err != nil {
 		return nil, nil, command.Unreadable("", path, err, wantDump)
@@ -87,7 +87,7 @@ func micro(path string, log []byte) (*walk.Process, error) {
 
 // decode reads a dump that is in memory and is not a core file. name is its name in errors. With
 // code, the process has the code of the modules' files.
-func decode(name string, data []byte, files *symbols.Files, code bool) (p *walk.Process, err error) {
+func decode(name string, data []byte, files *sources.Files, code bool) (p *walk.Process, err error) {
 	switch {
 	case microdump.Is(data):
 		p, err = micro(name, data)
@@ -103,7 +103,7 @@ func decode(name string, data []byte, files *symbols.Files, code bool) (p *walk.
 }
 
 // mini returns the process of a minidump.
-func mini(name string, data []byte, files *symbols.Files) (*walk.Process, error) {
+func mini(name string, data []byte, files *sources.Files) (*walk.Process, error) {
 	d, err := minidump.New(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, incomplete(err))

@@ -18,7 +18,6 @@ import (
 	"symkit/internal/command"
 	"symkit/test/programtest"
 	"symkit/walk/report"
-	"symkit/walk/symbols"
 )
 
 // dumps is where minidumps are, breakpad what Breakpad's tool makes of one,
@@ -185,14 +184,13 @@ func BenchmarkBatch(b *testing.B) {
 	dump, out := filepath.Join(dumps, "minidump2.dmp"), b.TempDir()
 	store := filepath.Join(breakpad, "symbols")
 	c := cli{Dumps: []string{dump}, Symbols: []string{store}, NoELF: true, Format: "json", Out: out, stdout: io.Discard, stderr: command.NewMessages("stackwalk", io.Discard)}
-	stores, err := c.stores(&progress{})
+	syms, err := c.sources(b.Context(), &progress{}, maxIdle)
 	if err != nil {
 		b.Fatal(err)
 	}
-	shared := symbols.NewShared(symbols.Chain(stores...), maxIdle)
-	defer shared.Close()
+	defer syms.Close()
 	for b.Loop() {
-		if code := c.one(b.Context(), dump, shared, nil, io.Discard, &report.IndexEntry{}); code != 0 {
+		if code := c.one(b.Context(), dump, syms, io.Discard, &report.IndexEntry{}); code != 0 {
 			b.Fatal(code)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"symkit/walk/peers"
 	"symkit/walk/peers/rawdump"
 	"symkit/walk/report"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // mutations is how many damaged dumps are walked: SYMKIT_MUTATIONS, or few.
@@ -49,7 +49,7 @@ func TestMutations(t *testing.T) {
 	if err != nil || len(files) < 5 {
 		t.Fatal(files, err)
 	}
-	store, err := symbols.NewStore([]string{filepath.Join(breakpad, "symbols")})
+	store, err := sources.NewStore([]string{filepath.Join(breakpad, "symbols")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"symkit/walk"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // samplesOfCore is the number of places in which each stack of a core has a loss of each kind.
@@ -47,7 +47,7 @@ func cutMinidump(t *testing.T, exe, core string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	defer files.Close()
 	p, err := decode(dmp, data, files, true)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"symkit/walk"
 	"symkit/walk/compare"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // corePaths lists the cores of scripts/cores.sh with the directories that have the programs.
@@ -416,7 +416,7 @@ func sameFrames(t *testing.T, what string, p *walk.Process, s *walk.Stack, their
 // in the stacks.
 func walkStored(t *testing.T, exe, core, store string) (*walk.Process, *walk.Result) {
 	t.Helper()
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	t.Cleanup(func() { files.Close() })
 	c, err := corefile.Open(core, corefile.Options{Files: files})
 	if err != nil {
@@ -426,7 +426,7 @@ func walkStored(t *testing.T, exe, core, store string) (*walk.Process, *walk.Res
 	for _, m := range c.Process.Modules {
 		addToStore(t, store, m, files)
 	}
-	supplier, err := symbols.NewStore([]string{store})
+	supplier, err := sources.NewStore([]string{store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,7 +438,7 @@ func walkStored(t *testing.T, exe, core, store string) (*walk.Process, *walk.Res
 }
 
 // addToStore dumps a module, unless the store has it.
-func addToStore(t *testing.T, store string, m *walk.Module, files *symbols.Files) {
+func addToStore(t *testing.T, store string, m *walk.Module, files *sources.Files) {
 	t.Helper()
 	path := filepath.Join(store, m.Name, m.DebugID, m.Name+".sym")
 	if _, err := os.Stat(path); err == nil || m.DebugID == "" {

@@ -16,8 +16,8 @@ import (
 	"symkit/elfx/companion"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // noTables is a machine that the programs of tables.c and generated.c are built
@@ -147,7 +147,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
 	out, _ := cmd.CombinedOutput()
-	files := &symbols.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
+	files := &sources.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(filepath.Join(dir, "core"), corefile.Options{Files: files})
 	if err != nil {

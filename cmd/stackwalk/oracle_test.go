@@ -25,8 +25,8 @@ import (
 	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // The oracles: eu-stack (elfutils) for the return addresses, gdb for names and
@@ -104,15 +104,15 @@ func ours(t *testing.T, dir string) *walk.Result {
 
 func walkCore(t *testing.T, exe, path string) *walk.Result {
 	t.Helper()
-	return walkWith(t, exe, path, func(files *symbols.Files) walk.Supplier {
+	return walkWith(t, exe, path, func(files *sources.Files) walk.Supplier {
 		return &elfsyms.Supplier{Files: files, DebugDirs: files.Dirs}
 	})
 }
 
 // walkWith walks a core with symbols from a supplier of ELF files.
-func walkWith(t *testing.T, exe, path string, supplier func(*symbols.Files) walk.Supplier) *walk.Result {
+func walkWith(t *testing.T, exe, path string, supplier func(*sources.Files) walk.Supplier) *walk.Result {
 	t.Helper()
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	if !strings.HasSuffix(filepath.Dir(exe), "-stripped") {
 		files.Dirs = []string{companion.DefaultDebugDir}
 	}
@@ -504,7 +504,7 @@ func crossCore(t *testing.T, dir string) {
 }
 
 // withoutRules gives symbols that have lost their unwind rules.
-type withoutRules struct{ files *symbols.Files }
+type withoutRules struct{ files *sources.Files }
 
 func (s withoutRules) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	f, _ := s.files.Binary(m)
@@ -535,7 +535,7 @@ func backChain(t *testing.T, dirs []string) {
 		}
 		exe := filepath.Join(dir, "prog")
 		want := levels(&walkCore(t, exe, filepath.Join(dir, "core")).Stacks[0])
-		got := levels(&walkWith(t, exe, filepath.Join(dir, "core"), func(f *symbols.Files) walk.Supplier { return withoutRules{f} }).Stacks[0])
+		got := levels(&walkWith(t, exe, filepath.Join(dir, "core"), func(f *sources.Files) walk.Supplier { return withoutRules{f} }).Stacks[0])
 		if !slices.Equal(got, want) {
 			t.Errorf("%s:\n%swith rules:\n%s", filepath.Base(dir), render(got), render(want))
 		}

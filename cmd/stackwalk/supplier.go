@@ -1,63 +1,47 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
+	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
-	"symkit/internal/objects"
-	"symkit/walk"
 	"symkit/walk/symbols"
-	"symkit/walk/symserver"
 )
 
-// stores returns the suppliers that --symbols names, in the order of the option.
-func (c *cli) stores(bar *progress) (all []walk.Supplier, err error) {
-	// The paths up to the next URL are one store; each URL is a server of its own.
-	for rest := c.Symbols; len(rest) > 0; {
-		n := slices.IndexFunc(rest, symserver.IsURL)
-		if n < 0 {
-			n = len(rest)
-		}
-		if n > 0 {
-			store, err := symbols.NewStore(rest[:n])
-			if e, ok := errors.AsType[*fs.PathError](err); ok {
-				err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
-			}
-			if err != nil {
-				return nil, err
-			}
-			all, rest = append(all, store), rest[n:]
-			continue
-		}
-
-		// The next value is a URL.
-		cache, noCache := c.cacheDir()
-		server, err := symserver.New(rest[0], cache)
-		if err != nil {
-			return nil, err
-		}
-
-		if objects.IsURL(rest[0]) {
-			server.HTTP = objects.Client()
-		}
-		server.Progress = bar.fetched
-		server.Uncached = func(err error) { c.uncached(cmp.Or(noCache, err), "--cache") }
-		server.Waiting = func(server string, waited, timeout time.Duration) {
-			command.Waiting(c.stderr, "stackwalk", server, waited, timeout, "")
-		}
-		if c.maxTime > 0 {
-			server.MaxTime = c.maxTime
-		}
-		c.online = true
-		all, rest = append(all, server), rest[1:]
+// sources opens all sources of symbols. keep is symbols.Options.Keep.
+func (c *cli) sources(ctx context.Context, bar *progress, keep int64) (*symbols.Sources, error) {
+	s, err := symbols.Open(ctx, c.Symbols, symbols.Options{
+		Exe: c.Exe, Sysroot: c.Sysroot, DebugDirs: c.DebugDir, Debuginfod: c.remote(bar), PathsOnly: c.NoELF,
+		Cache: c.Cache, MaxTime: c.maxTime, Progress: bar.fetched,
+		Uncached: func(err error) { c.uncached(err, "--cache") }, Waiting: c.waiting(""),
+		Keep: keep, Jobs: c.Jobs,
+	})
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
 	}
-	return all, nil
+	return s, err
+}
+
+// remote returns the debuginfod client that the environment configures, or nil if
+// there is none.
+func (c *cli) remote(bar *progress) *debuginfod.Client {
+	if c.NoELF {
+		return nil
+	}
+	client, err := debuginfod.FromEnv()
+	if err != nil {
+		command.Line(c.stderr, "stackwalk: warning: %v", err)
+		return nil
+	}
+	if client != nil {
+		client.Progress = bar.download
+		client.Uncached = func(err error) { c.uncached(err, command.CachePath) }
+		client.Waiting = c.waiting(command.DebuginfodTimeout)
+	}
+	return client
 }
 
 // uncached says once that files from servers are used and not kept, and what gives them a directory.
@@ -67,14 +51,10 @@ func (c *cli) uncached(reason error, with string) {
 	})
 }
 
-// cacheDir returns the directory in which files from servers are kept.
-func (c *cli) cacheDir() (string, error) {
-	if c.Cache != "" {
-		return c.Cache, nil
+// waiting returns a function that says that a server sends nothing. A variable of the environment sets the time-out,
+// unless it is empty.
+func (c *cli) waiting(variable string) func(server string, waited, timeout time.Duration) {
+	return func(server string, waited, timeout time.Duration) {
+		command.Waiting(c.stderr, "stackwalk", server, waited, timeout, variable)
 	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "symkit", "symbols"), nil
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -30,7 +29,7 @@ import (
 	"symkit/walk/peers"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
-	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // walk walks the dumps of the command line and writes the reports. With --worker the dumps
@@ -40,10 +39,6 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	// A wrong path in the command line is reported before any work.
 	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
 		return command.Failed, err
-	}
-	c.debugDirs = c.DebugDir
-	if len(c.DebugDir) == 0 {
-		c.DebugDir = []string{filepath.Join(c.Sysroot, companion.DefaultDebugDir)}
 	}
 	if c.Exe != "" {
 		info, err := os.Stat(c.Exe)
@@ -74,15 +69,13 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 
 	// All sources of symbols show their progress in one status line.
 	bar := newProgress(c.stderr)
-	client := c.remote(bar)
-	files := c.files(ctx, client)
-	defer files.Close()
-	supplier, err := c.supplier(c.elf(files, client), bar)
+	syms, err := c.sources(ctx, bar, 0)
 	if err != nil {
 		return command.Failed, err
 	}
-
-	j := job{c: c, path: c.Dumps[0], supplier: supplier, files: files, options: c.options(bar.module), stderr: c.stderr}
+	defer syms.Close()
+	j := c.job(c.Dumps[0], syms, c.stderr)
+	j.options.Progress, j.options.Jobs = bar.module, c.Jobs
 
 	// The names of generated code differ between processes, so they are read for one dump.
 	generated, closeMaps, err := c.generated()
@@ -150,32 +143,23 @@ func oneOrNone(path string) []string {
 	return []string{path}
 }
 
-// files returns the finder of the modules' files.
-func (c *cli) files(ctx context.Context, remote *debuginfod.Client) *symbols.Files {
-	return &symbols.Files{Exe: c.Exe, Sysroot: c.Sysroot, Dirs: c.DebugDir, Fetch: elfsyms.Fetch(ctx, remote)}
-}
-
-// elf returns the supplier that makes symbols of the modules' ELF files.
-func (c *cli) elf(files *symbols.Files, remote *debuginfod.Client) *elfsyms.Supplier {
-	return &elfsyms.Supplier{Files: files, DebugDirs: c.DebugDir, Jobs: c.Jobs, Remote: remote}
-}
-
-// options returns the options of a walk.
-func (c *cli) options(progress func(*walk.Module)) walk.Options {
-	return walk.Options{MaxFrames: c.Frames, Jobs: c.Jobs, Progress: progress, Prefetch: c.online, NoScan: c.NoScan,
-		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
-}
-
 // job is one dump to walk.
 type job struct {
-	c        *cli
-	path     string
-	supplier walk.Supplier
-	files    *symbols.Files
-	options  walk.Options
-	stderr   io.Writer
-	size     uint64         // of a dump that was read from a stream, in bytes
-	core     *corefile.Core // that was read from a stream; nil: none
+	c       *cli
+	path    string
+	syms    *symbols.Sources
+	files   *sources.Files
+	options walk.Options
+	stderr  io.Writer
+	size    uint64         // of a dump that was read from a stream, in bytes
+	core    *corefile.Core // that was read from a stream; nil: none
+}
+
+// job returns the job of walking a dump on one processor.
+func (c *cli) job(path string, syms *symbols.Sources, stderr io.Writer) *job {
+	opt := walk.Options{MaxFrames: c.Frames, Jobs: 1, Prefetch: syms.Online(), NoScan: c.NoScan,
+		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
+	return &job{c: c, path: path, syms: syms, files: syms.Files(), options: opt, stderr: stderr}
 }
 
 // run walks the dump, writes the result, and reports warnings. A dump at an address is
@@ -215,7 +199,7 @@ func (j *job) walk(ctx context.Context, write func(*walk.Result) error) (code in
 	}
 
 	// If the dump changed during the walk, neither the result nor its errors mean anything.
-	res, err := walk.Walk(ctx, p, j.supplier, j.options)
+	res, err := walk.Walk(ctx, p, j.syms, j.options)
 	if changed := elfx.Unchanged(j.path, info); changed != nil && j.size == 0 {
 		return command.Failed, changed
 	}
@@ -244,44 +228,6 @@ func (j *job) walk(ctx context.Context, write func(*walk.Result) error) (code in
 		return command.Bad, nil
 	}
 	return 0, nil
-}
-
-// supplier returns the sources of symbols, in the order in which they are tried. elf makes
-// symbols of ELF files.
-func (c *cli) supplier(elf walk.Supplier, bar *progress) (walk.Supplier, error) {
-	all, err := c.stores(bar)
-	if err != nil {
-		return nil, err
-	}
-	// Symbol stores are tried before ELF files, which complete them.
-	if !c.NoELF {
-		for i := range all {
-			all[i] = &symbols.Sized{Supplier: all[i], Files: func() *symbols.Files { return c.files(context.Background(), nil) }}
-		}
-		all = append(all, elf)
-	}
-	return symbols.Chain(all...), nil
-}
-
-// remote returns the debuginfod client that the environment configures, or nil if
-// there is none.
-func (c *cli) remote(bar *progress) *debuginfod.Client {
-	if c.NoELF {
-		return nil
-	}
-	client, err := debuginfod.FromEnv()
-	if err != nil {
-		command.Line(c.stderr, "stackwalk: warning: %v", err)
-		return nil
-	}
-	if client != nil {
-		client.Progress = bar.download
-		client.Uncached = func(err error) { c.uncached(err, command.CachePath) }
-		client.Waiting = func(server string, waited, timeout time.Duration) {
-			command.Waiting(c.stderr, "stackwalk", server, waited, timeout, command.DebuginfodTimeout)
-		}
-	}
-	return client
 }
 
 // threads returns the indices of the threads to walk, or nil for all.
@@ -390,7 +336,7 @@ func (j *job) report(res *walk.Result) {
 			}
 			told[m.Path] = true
 			reason := strings.TrimPrefix(p.Err.Error(), p.Path+": ")
-			if slices.Contains(c.Symbols, p.Path) && !errors.Is(p.Err, symbols.ErrOtherBuild) && !errors.Is(p.Err, symbols.ErrNoSymbols) {
+			if slices.Contains(c.Symbols, p.Path) && !errors.Is(p.Err, sources.ErrOtherBuild) && !errors.Is(p.Err, sources.ErrNoSymbols) {
 				once(w, told, fmt.Sprintf("stackwalk: warning: %s: not used: %s", p.Path, reason))
 				continue
 			}
@@ -442,7 +388,7 @@ func (c *cli) unused(m *walk.ModuleSymbols, main bool) (out []companion.Probe) {
 	for _, p := range m.Symbols.Tried {
 		switch {
 		case !p.Rejected(), errors.Is(p.Err, debuginfod.ErrNotFound):
-		case errors.Is(p.Err, symbols.ErrOtherModule) && slices.Contains(c.Symbols, p.Path):
+		case errors.Is(p.Err, sources.ErrOtherModule) && slices.Contains(c.Symbols, p.Path):
 		case p.Path == c.Exe && !main:
 		default:
 			out = append(out, p)

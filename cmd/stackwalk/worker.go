@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 
-	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 	"symkit/internal/remote"
 	"symkit/internal/worker"
@@ -29,17 +28,14 @@ const (
 // JSON for each line to standard output. Symbols that no dump uses are kept for later
 // dumps, up to --memory.
 func (c *cli) serve(ctx context.Context) (code int, err error) {
-	client := c.remote(&progress{})
-	supplier, err := c.supplier(&shortDumper{c, client}, &progress{})
+	syms, err := c.sources(ctx, &progress{}, cmp.Or(int64(c.Memory), maxIdle))
 	if err != nil {
 		return command.Failed, err
 	}
-
-	shared := symbols.NewShared(supplier, cmp.Or(int64(c.Memory), maxIdle))
-	defer shared.Close()
+	defer syms.Close()
 	jobs := cmp.Or(c.Jobs, runtime.GOMAXPROCS(0))
 	err = worker.Serve(ctx, os.Stdin, c.stdout, jobs, func(ctx context.Context, line string) worker.Answer {
-		return c.answer(ctx, line, shared, client)
+		return c.answer(ctx, line, syms)
 	})
 	c.helped.tell(c.stderr)
 	if err != nil {
@@ -49,7 +45,7 @@ func (c *cli) serve(ctx context.Context) (code int, err error) {
 }
 
 // answer walks the dump at a path or URL.
-func (c *cli) answer(ctx context.Context, line string, s walk.Supplier, client *debuginfod.Client) worker.Answer {
+func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) worker.Answer {
 	if line == standardInput {
 		return worker.Answer{Status: worker.Failed, Error: "-: standard input has the lines; give the path of a dump"}
 	}
@@ -59,11 +55,9 @@ func (c *cli) answer(ctx context.Context, line string, s walk.Supplier, client *
 	}
 	defer remove()
 
-	files := c.files(ctx, client)
-	defer files.Close()
 	var about, result bytes.Buffer
-	j := job{c: c, path: path, supplier: s, files: files, options: c.options(nil), stderr: &about}
-	j.options.Jobs = 1 // other dumps use the other processors
+	j := c.job(path, syms, &about)
+	defer j.files.Close()
 	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(bounded(ctx, path, j.size, &result), res) })
 
 	a := worker.Answer{Status: walked, Result: json.RawMessage(bytes.TrimSpace(result.Bytes()))}

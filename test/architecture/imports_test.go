@@ -15,7 +15,7 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/objects", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/elfsyms", "walk/symserver"},
+	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	// Stacks of crashed processes.
 	"walk":                 {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/code", "walk/internal/cpu", "walk/internal/rules"},
 	"walk/compare":         {"internal/printable", "internal/quantity", "internal/smallfile"},
-	"walk/corefile":        {"cfi", "elfx", "elfx/identity", "internal/limitof", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/internal/cpu", "walk/symbols"},
+	"walk/corefile":        {"cfi", "elfx", "elfx/identity", "internal/limitof", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/internal/cpu", "walk/symbols/sources"},
 	"walk/internal/code":   {"cfi", "walk/internal/x86"},
 	"walk/internal/cpu":    {"cfi", "internal/wire", "walk/internal/code"},
 	"walk/internal/rules":  {"cfi", "emit", "walk/internal/cpu"},
@@ -35,9 +35,10 @@ var allowed = map[string][]string{
 	"walk/peers/rawdump":   {"internal/printable", "internal/wire", "walk/minidump"},
 	"walk/report":          {"internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/shown", "walk/signature"},
 	"walk/signature":       {"internal/smallfile"},
-	"walk/symbols":         {"elfx", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/wire", "limits", "walk"},
-	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols"},
-	"walk/symserver":       {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limitof", "internal/mem", "limits", "walk", "walk/symbols"},
+	"walk/symbols/sources": {"elfx", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/wire", "limits", "walk"},
+	"walk/symbols/elfsyms": {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols/sources"},
+	"walk/symbols":         {"elfx/companion", "elfx/debuginfod", "internal/objects", "walk", "walk/symbols/elfsyms", "walk/symbols/sources", "walk/symserver"},
+	"walk/symserver":       {"elfx/companion", "internal/address", "internal/atomicfile", "internal/fetch", "internal/limitof", "internal/mem", "limits", "walk", "walk/symbols/sources"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/compare", "check/internal/linter", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "internal/mem", "internal/par", "internal/wire"},

@@ -26,8 +26,8 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // limited is a call with limits. run returns what the call gives as text, in which
@@ -100,7 +100,7 @@ func TestLimitsOfCalls(t *testing.T) {
 			return walkText(t, recursion(), nil, walk.Options{Limits: l})
 		}},
 		{"elfsyms.Supplier", none.With(limitof.LineRecords, 1), func(l limits.Limits) (string, error) {
-			files := &symbols.Files{Exe: crash + ".elf"}
+			files := &sources.Files{Exe: crash + ".elf"}
 			defer files.Close()
 			c, err := corefile.New("core", core, corefile.Options{Files: files})
 			if err != nil {
@@ -109,9 +109,9 @@ func TestLimitsOfCalls(t *testing.T) {
 			defer c.Close()
 			return walkText(t, c.Process, &elfsyms.Supplier{Files: files, Limits: l}, walk.Options{})
 		}},
-		{"symbols.Load", none.With(limitof.UnpackedSymbols, 1), func(l limits.Limits) (string, error) {
+		{"sources.Load", none.With(limitof.UnpackedSymbols, 1), func(l limits.Limits) (string, error) {
 			var s walk.Symbols
-			err := symbols.Load(&s, packed, &walk.Module{}, l)
+			err := sources.Load(&s, packed, &walk.Module{}, l)
 			if err != nil {
 				return "", err
 			}

@@ -40,8 +40,9 @@ var publicNames = map[string]int{
 	"walk/peers/rawdump":   3,
 	"walk/report":          12,
 	"walk/signature":       12,
-	"walk/symbols":         37,
+	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
+	"walk/symbols/sources": 37,
 	"walk/symserver":       13,
 }
 

@@ -40,7 +40,7 @@ var shapes = map[string]int{
 	"cmd/dump_syms.cli fields":               35,
 	"cmd/dump_syms.storeFlags fields":        17,
 	"cmd/stackwalk":                          16,
-	"cmd/stackwalk.cli fields":               41,
+	"cmd/stackwalk.cli fields":               39,
 	"cmd/stackwalk.rustFlags fields":         24,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               22,

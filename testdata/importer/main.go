@@ -36,8 +36,8 @@ import (
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 	"symkit/walk/symserver"
 )
 
@@ -206,7 +206,7 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // walkCore walks the crashed thread of a core file. Its modules have no symbol
 // files.
 func walkCore(ctx context.Context, w io.Writer, path string) error {
-	files := &symbols.Files{Exe: crashed}
+	files := &sources.Files{Exe: crashed}
 	defer files.Close()
 	core, err := corefile.Open(path, corefile.Options{Files: files})
 	if err != nil {

@@ -2,7 +2,7 @@
 // and registers, why the process died, its modules with their build ids, its
 // memory, completed from the files on disk.
 //
-//	files := &symbols.Files{Exe: "app"}
+//	files := &sources.Files{Exe: "app"}
 //	defer files.Close()
 //	core, err := corefile.Open("core", corefile.Options{Files: files})
 //	if err != nil {
@@ -24,7 +24,7 @@ import (
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // ErrNotCore reports an ELF file that is not of type ET_CORE.
@@ -41,7 +41,7 @@ type Options struct {
 	// Files finds the files that the modules were loaded from, whose bytes complete the
 	// memory in the core file; nil: the core file alone. Files must stay open until the
 	// Core is closed.
-	Files *symbols.Files
+	Files *sources.Files
 	// Limits bound the threads and notes: threads, notes and core-notes.
 	Limits limits.Limits
 	// Memory bounds the bytes of the process's memory that Read keeps; 0: 128 MiB.
@@ -58,7 +58,7 @@ type Core struct {
 	size      uint64 // bytes of the core file
 	unmap     func() error
 	layout    *layout
-	files     *symbols.Files
+	files     *sources.Files
 	limits    limits.Limits
 	mem       *memory
 	aux       map[uint64]uint64

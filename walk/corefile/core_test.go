@@ -15,7 +15,7 @@ import (
 	"symkit/internal/wire"
 	"symkit/test/testfile"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // crashCore is the kernel's core of testdata/elf/crash.
@@ -31,7 +31,7 @@ func crashCore(t testing.TB) []byte {
 const crashExe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 
 func TestKernelCore(t *testing.T) {
-	files := &symbols.Files{Exe: crashExe}
+	files := &sources.Files{Exe: crashExe}
 	defer files.Close()
 	c, err := New("core", crashCore(t), Options{Files: files})
 	if err != nil {
@@ -170,7 +170,7 @@ func TestLeftOut(t *testing.T) {
 			core[at], text = 0, addr // PT_NULL
 		}
 	}
-	files := &symbols.Files{Exe: crashExe}
+	files := &sources.Files{Exe: crashExe}
 	defer files.Close()
 	c, err := New("core", core, Options{Files: files})
 	if err != nil {
@@ -316,7 +316,7 @@ func TestReallyDeleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files := &symbols.Files{Sysroot: root}
+		files := &sources.Files{Sysroot: root}
 		c, err := New("core", core, Options{Files: files})
 		if err != nil {
 			t.Fatal(err)

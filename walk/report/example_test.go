@@ -8,7 +8,7 @@ import (
 	"symkit/walk"
 	"symkit/walk/minidump"
 	"symkit/walk/report"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // Example walks a minidump with the symbols of a store and writes the stacks for
@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	store, err := symbols.NewStore([]string{"../../cmd/stackwalk/testdata/breakpad/symbols"})
+	store, err := sources.NewStore([]string{"../../cmd/stackwalk/testdata/breakpad/symbols"})
 	if err != nil {
 		fmt.Println(err)
 		return

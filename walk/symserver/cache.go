@@ -12,13 +12,13 @@ import (
 	"symkit/internal/address"
 	"symkit/limits"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // entry is one file of the cache.
 type entry struct {
 	server *Server
-	place  string // with slashes; see symbols.Paths
+	place  string // with slashes; see sources.Paths
 }
 
 func (e entry) path() string { return filepath.Join(e.server.Cache, filepath.FromSlash(e.place)) }
@@ -55,7 +55,7 @@ func (e entry) load(out *walk.Symbols, m *walk.Module) error {
 	h, ok := e.kept()
 	switch {
 	case ok:
-		err := symbols.LoadText(out, h.text, h.source, m)
+		err := sources.LoadText(out, h.text, h.source, m)
 		if err == nil {
 			out.URL = h.source
 		}
@@ -63,7 +63,7 @@ func (e entry) load(out *walk.Symbols, m *walk.Module) error {
 	case e.server.Cache == "":
 		return fs.ErrNotExist
 	}
-	err := symbols.Load(out, e.path(), m, limits.Limits{})
+	err := sources.Load(out, e.path(), m, limits.Limits{})
 	if err == nil {
 		out.URL = sourceOf(e.path())
 	}

@@ -20,7 +20,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/fetch"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // fetch gets a file from the server into the cache, whole and of the right module, or not
@@ -99,7 +99,7 @@ func passing(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.code >= 500 || s.code == http.StatusTooManyRequests || s.code == http.StatusRequestTimeout
 	}
-	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, symbols.ErrOtherModule, symbols.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
+	for _, final := range []error{ErrNotFound, ErrContent, ErrTooLarge, ErrMaxTime, sources.ErrOtherModule, sources.ErrNoSymbols, fetch.ErrRedirect, fetch.ErrTotal, fetch.ErrSpace} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -280,11 +280,11 @@ func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
 			t.close()
 			return nil, err
 		}
-		how := symbols.Packing(magic)
+		how := sources.Packing(magic)
 		if how == "" {
 			break
 		}
-		r, done, err := symbols.Unpacker(t.r, how)
+		r, done, err := sources.Unpacker(t.r, how)
 		if err != nil {
 			t.close()
 			return nil, err
@@ -309,7 +309,7 @@ func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module
 		return fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
 	}
 	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
-		return symbols.ErrOtherModule
+		return sources.ErrOtherModule
 	}
 
 	line := append([]byte(nil), first...)

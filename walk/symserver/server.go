@@ -32,7 +32,7 @@ import (
 	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // The reasons for which a server has no symbols.
@@ -143,7 +143,7 @@ func bound(x string) int64 {
 // goroutines; a file is fetched once.
 func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
-	for _, place := range symbols.Paths(m) {
+	for _, place := range sources.Paths(m) {
 		if err := s.get(ctx, place, m, out); err != nil {
 			out.Tried = append(out.Tried, companion.Probe{Path: s.at(place, s.base.Query()).String(), Err: err})
 			continue
@@ -155,7 +155,7 @@ func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 
 // Prefetch implements walk.Prefetcher.
 func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
-	for _, place := range symbols.Paths(m) {
+	for _, place := range sources.Paths(m) {
 		e := entry{s, place}
 		if e.present() || s.ask(ctx, e, m) == nil {
 			return true

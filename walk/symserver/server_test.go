@@ -26,7 +26,7 @@ import (
 	"symkit/internal/fetch"
 	"symkit/test/testfile"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 const (
@@ -156,7 +156,7 @@ func TestFetch(t *testing.T) {
 			if got := s.Symbols(t.Context(), module()); got.URL != source || got.Close() != nil {
 				t.Errorf("from %s", got.URL)
 			}
-			store := &symbols.Store{Dirs: []string{s.Cache}}
+			store := &sources.Store{Dirs: []string{s.Cache}}
 			if got := store.Symbols(t.Context(), module()); got.Index == nil || got.Close() != nil {
 				t.Errorf("the cache is no store: %v", got.Tried)
 			}
@@ -190,8 +190,8 @@ func TestFailures(t *testing.T) {
 		"empty":          {body(""), ErrContent, 1, 1},
 		"half a record":  {body("MODULE windows"), ErrContent, 1, 1},
 		"no line":        {body("MODULE " + strings.Repeat("x", 1<<20)), ErrContent, 1, 1},
-		"another module": {body(strings.Replace(symText, id, strings.Repeat("0", 33), 1)), symbols.ErrOtherModule, 1, 1},
-		"no records":     {body("MODULE windows x86_64 " + id + " app.pdb\n"), symbols.ErrNoSymbols, 1, 1},
+		"another module": {body(strings.Replace(symText, id, strings.Repeat("0", 33), 1)), sources.ErrOtherModule, 1, 1},
+		"no records":     {body("MODULE windows x86_64 " + id + " app.pdb\n"), sources.ErrNoSymbols, 1, 1},
 		"too large":      {body(symText + strings.Repeat("FILE 0 a\n", 1<<14)), ErrTooLarge, 1, 1},
 		"a bomb":         {func(w http.ResponseWriter, r *http.Request) { w.Write(bomb) }, ErrTooLarge, 1, 1},
 		"cut": {func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +278,7 @@ func TestOtherFile(t *testing.T) {
 	if s.Prefetch(t.Context(), module()) {
 		t.Error("a file of another module is prefetched")
 	}
-	if _, err := lookup(t, s, module()); !errors.Is(err, symbols.ErrOtherBuild) {
+	if _, err := lookup(t, s, module()); !errors.Is(err, sources.ErrOtherBuild) {
 		t.Error(err)
 	}
 	if got := files(t, s.Cache); len(got) != 0 {
@@ -379,7 +379,7 @@ func TestCodeID(t *testing.T) {
 		{&walk.Module{Path: `C:\App.dll`, Name: "App.dll", CodeID: "45d35f6c2d000"}, "", ErrNotFound}, // names are taken as they are
 		{&walk.Module{Path: `C:\app.dll`, Name: "app.dll", CodeID: "45d35f6c2d000"}, "main", nil},
 		{&walk.Module{Path: "/lib/libx.so", Name: "libx.so", BuildID: []byte{0xab, 0xcd}, DebugID: "FFFF0"}, "elf", nil},
-		{&walk.Module{Path: "/lib/liby.so", Name: "liby.so", BuildID: []byte{0xef, 1}}, "", symbols.ErrOtherModule},
+		{&walk.Module{Path: "/lib/liby.so", Name: "liby.so", BuildID: []byte{0xef, 1}}, "", sources.ErrOtherModule},
 	} {
 		if got, err := lookup(t, s, c.m); got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q, %v", c.m.Path, got, err)

@@ -16,7 +16,7 @@ import (
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/minidump"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // noRules supplies the symbols of one file without unwind rules.
@@ -63,7 +63,7 @@ func TestMinidumpCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	defer files.Close()
 	core, err := corefile.New("core", data, corefile.Options{Files: files})
 	if err != nil {
@@ -98,7 +98,7 @@ func TestMinidumpCode(t *testing.T) {
 	if got := stack(p); got == want {
 		t.Error("the minidump has the code itself")
 	}
-	dumped := &symbols.Files{Exe: exe}
+	dumped := &sources.Files{Exe: exe}
 	defer dumped.Close()
 	dumped.AddCode(p)
 	if got := stack(p); got != want || strings.Count(got, "code") < 3 {

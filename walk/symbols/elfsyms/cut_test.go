@@ -6,7 +6,7 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // holed is memory that lacks the bytes from lo to hi.
@@ -31,13 +31,13 @@ func TestCutStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := &symbols.Files{Exe: exe}
+	files := &sources.Files{Exe: exe}
 	defer files.Close()
 	core, err := corefile.New("core", data, corefile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := symbols.NewShared(&Supplier{Files: files}, 1<<30)
+	shared := sources.NewShared(&Supplier{Files: files}, 1<<30)
 	defer shared.Close()
 
 	type place struct{ pc, sp uint64 }

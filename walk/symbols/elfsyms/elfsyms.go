@@ -1,7 +1,7 @@
 // Package elfsyms makes symbols from the ELF files of a process's modules, and from their
 // debug files, when a walk asks for the symbols.
 //
-//	files := &symbols.Files{Exe: "app"}
+//	files := &sources.Files{Exe: "app"}
 //	defer files.Close()
 //	supplier := &elfsyms.Supplier{Files: files, DebugDirs: []string{companion.DefaultDebugDir}}
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
@@ -21,13 +21,13 @@ import (
 	"symkit/emit"
 	"symkit/limits"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // Supplier is a walk.Supplier that dumps the modules' ELF files.
 type Supplier struct {
 	// Files finds the modules' own files.
-	Files *symbols.Files
+	Files *sources.Files
 	// DebugDirs are the directories to look for debug files in.
 	DebugDirs []string
 	Jobs      int // goroutines of one dump; 0 means one per processor
@@ -38,7 +38,7 @@ type Supplier struct {
 	Limits limits.Limits
 }
 
-// Fetch returns a function for symbols.Files.Fetch that gets modules' files from
+// Fetch returns a function for sources.Files.Fetch that gets modules' files from
 // debuginfod servers; nil if there are no servers.
 func Fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (string, error) {
 	if remote == nil {
@@ -136,7 +136,7 @@ func (s *Supplier) fetchDebug(ctx context.Context, m *walk.Module, out *walk.Sym
 		f, err = elfx.Options{Limits: s.Limits}.Open(path)
 	}
 	if err != nil {
-		out.Tried = append(out.Tried, companion.Probe{Path: symbols.Fetched, Err: err})
+		out.Tried = append(out.Tried, companion.Probe{Path: sources.Fetched, Err: err})
 		return nil
 	}
 	return f

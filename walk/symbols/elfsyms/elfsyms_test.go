@@ -5,7 +5,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/walk"
-	"symkit/walk/symbols"
+	"symkit/walk/symbols/sources"
 )
 
 // TestSupplier: symbols of a module's file; why there are none of another one.
@@ -16,7 +16,7 @@ func TestSupplier(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &Supplier{Files: &symbols.Files{Exe: exe}}
+	s := &Supplier{Files: &sources.Files{Exe: exe}}
 	defer s.Files.Close()
 
 	got := s.Symbols(t.Context(), &walk.Module{Path: "/bin/app", Name: "app", BuildID: f.BuildID()})

@@ -7,8 +7,8 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/corefile"
-	"symkit/walk/symbols"
 	"symkit/walk/symbols/elfsyms"
+	"symkit/walk/symbols/sources"
 )
 
 // Example walks the crashed thread of a core file with the symbols of the program
@@ -20,7 +20,7 @@ func Example() {
 		return
 	}
 
-	files := &symbols.Files{Exe: "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}
+	files := &sources.Files{Exe: "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}
 	defer files.Close()
 	core, err := corefile.New("core", data, corefile.Options{Files: files})
 	if err != nil {

@@ -1,19 +1,19 @@
-// Package symbols has the sources of symbols for a process's modules: symbol stores
+// Package sources has the sources of symbols on this machine for a process's modules: symbol stores
 // (Store), the files that the modules were loaded from (Files), a list of sources (Chain),
-// one set of symbols for many processes (Shared). Package elfsyms makes symbols from ELF
-// files; package symserver fetches symbols from servers.
+// one set of symbols for many processes (Shared). Package symbols joins them with ELF files
+// (elfsyms) and servers (symserver).
 //
-//	files := &symbols.Files{Exe: "app"}
+//	files := &sources.Files{Exe: "app"}
 //	defer files.Close()
-//	supplier := symbols.Chain(
-//		&symbols.Store{Dirs: []string{"symbols"}},
+//	supplier := sources.Chain(
+//		&sources.Store{Dirs: []string{"symbols"}},
 //		&elfsyms.Supplier{Files: files},
 //	)
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
 //
 // For each module a supplier reports the places that it searched, and why none of them had
 // the symbols (walk.Symbols.Tried).
-package symbols
+package sources
 
 import (
 	"context"

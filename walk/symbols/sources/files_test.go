@@ -1,4 +1,4 @@
-package symbols
+package sources
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 // TestFiles: a file is taken for its build id, else for its program headers.
 func TestFiles(t *testing.T) {
-	const exe, other = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"
+	const exe, other = "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"
 	f, err := elfx.Open(exe)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestFiles(t *testing.T) {
 // TestTextHash: Breakpad's writer identifies a module without a build id by a hash of its code: the first
 // page of .text, 16 bytes after another, each XORed with those before.
 func TestTextHash(t *testing.T) {
-	const exe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
+	const exe = "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 	data, err := os.ReadFile(exe)
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +128,9 @@ func (m fileMemory) Bytes(addr, n uint64) []byte {
 // names and sizes are. Damaged headers are none.
 func TestHeaders(t *testing.T) {
 	for _, test := range []struct{ exe, other, cpu string }{
-		{"../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "x86_64"},
-		{"../../test/soak/testdata/arm.elf", "../../test/soak/testdata/i386.elf", "arm"},
-		{"../../test/soak/testdata/mips.elf", "../../test/soak/testdata/arm.elf", "mips"},
+		{"../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "x86_64"},
+		{"../../../test/soak/testdata/arm.elf", "../../../test/soak/testdata/i386.elf", "arm"},
+		{"../../../test/soak/testdata/mips.elf", "../../../test/soak/testdata/arm.elf", "mips"},
 	} {
 		data, err := os.ReadFile(test.exe)
 		if err != nil {
@@ -174,7 +174,7 @@ func TestHeaders(t *testing.T) {
 
 // TestFetch: a file that is not on this machine is fetched, once; it must be the module's.
 func TestFetch(t *testing.T) {
-	const exe = "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
+	const exe = "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
 	f, err := elfx.Open(exe)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestFetch(t *testing.T) {
 
 // TestDebug: the debug file of a module that is missing itself.
 func TestDebug(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf")
+	data, err := os.ReadFile("../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package symbols
+package sources
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (s textOf) Symbols(context.Context, *walk.Module) *walk.Symbols {
 
 // TestSized: the symbol file of another program has no sizes; the ELF file has them.
 func TestSized(t *testing.T) {
-	const exe = "../../testdata/elf/lang-x86_64-gcc12-O2-dw4.elf" // memset has 0x20 bytes at 0x1630
+	const exe = "../../../testdata/elf/lang-x86_64-gcc12-O2-dw4.elf" // memset has 0x20 bytes at 0x1630
 	const publics = "MODULE Linux x86_64 0 x\nPUBLIC 1630 0 memset\n"
 	f, err := elfx.Open(exe)
 	if err != nil {
