@@ -42,9 +42,30 @@ Exit codes: 0 done, 1 an input failed and has no output, 2 written, but somethin
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
 type cli struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, .snap, AppImages, tar files, OCI image layouts)."`
+	Paths  []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, .snap, AppImages, tar files, OCI image layouts)."`
+	Output string   `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 
-	Output  string `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
+	recordFlags
+	pathFlags
+	searchFlags
+	checkFlags
+
+	Jobs    int       `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
+	Verbose verbosity `short:"v" help:"Report the files that were looked for and read, and the losses. A level may follow: off, error, warn (without the flag), info, debug, trace."`
+
+	storeFlags `group:"Many files, into a symbol store:"`
+	batchFlags `group:"Many files, into a symbol store:"`
+	peerFlags  `group:"For callers of other programs:"`
+
+	Version command.VersionFlag `short:"V" env:"-" help:"Print the version and exit."`
+
+	stdout, stderr io.Writer
+	messages       *command.Messages                  // the standard error of the process
+	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
+}
+
+// recordFlags say which records a symbol file has, and their contents.
+type recordFlags struct {
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
 	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave out the unwind rules (STACK CFI)."`
 	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`
@@ -57,33 +78,30 @@ type cli struct {
 	Keep     bool     `short:"a" name:"preserve-load-address" help:"Write addresses as they are in the file, not relative to its load address."`
 	Extra    []string `name:"extra-info" sep:"none" placeholder:"KEY TEXT" help:"Write this INFO line, as in 'VERSION 1.2'. May be repeated."`
 	NoGen    bool     `name:"no-generator" help:"Leave out INFO GENERATOR, which names this program and its version."`
+}
 
+// pathFlags say how the names of source files are rewritten.
+type pathFlags struct {
 	PathMap     []string `name:"path-map" sep:"none" placeholder:"FROM=TO" help:"Write TO for FROM at the start of source file names; of several that match the longest FROM is used. May be repeated."`
 	MappingVar  []string `name:"mapping-var" sep:"none" placeholder:"VAR=VALUE" help:"Define {VAR} for --mapping-dest, as in Mozilla's dump_syms. May be repeated."`
 	MappingSrc  []string `name:"mapping-src" sep:"none" placeholder:"REGEX" help:"Rewrite the source file names that REGEX matches with the --mapping-dest at the same position. May be repeated."`
 	MappingDest []string `name:"mapping-dest" sep:"none" empty:"" placeholder:"TEMPLATE" help:"The new name: {1} is a group of the regular expression, {VAR} a --mapping-var, {digest} or {DIGEST} the file's SHA-512 in lower or upper case."`
 	MappingFile string   `name:"mapping-file" placeholder:"FILE" help:"Read such rules from a JSON file."`
+}
 
-	DebugDir []string  `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
-	Sysroot  []string  `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
-	Member   string    `placeholder:"NAME" help:"Dump this member of an archive (.a), zip file (.apk) or package."`
-	DWODir   []string  `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
-	Check    bool      `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
-	CheckCFI bool      `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
-	Strict   bool      `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
-	Jobs     int       `short:"j" placeholder:"N" help:"Use N processors. Default: all. The output is the same for any N."`
-	Verbose  verbosity `short:"v" help:"Report the files that were looked for and read, and the losses. A level may follow: off, error, warn (without the flag), info, debug, trace."`
+// searchFlags say where files are looked for.
+type searchFlags struct {
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
+	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
+	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a), zip file (.apk) or package."`
+	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
+}
 
-	storeFlags `group:"Many files, into a symbol store:"`
-
-	NoXref    bool `short:"r" name:"no-inter-cu-refs" group:"For callers of other programs:" help:"Accepted and ignored: references between units are always followed."`
-	peerFlags `group:"For callers of other programs:"`
-
-	Version command.VersionFlag `short:"V" env:"-" help:"Print the version and exit."`
-
-	stdout, stderr io.Writer
-	messages       *command.Messages                  // the standard error of the process
-	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
+// checkFlags say which modules fail.
+type checkFlags struct {
+	Check    bool `help:"Verify the output against the file's own tables, as symcheck does; exit with 2 if anything in it is wrong."`
+	CheckCFI bool `name:"check-cfi" help:"Fail and write nothing if the file has no unwind rules."`
+	Strict   bool `help:"Exit with 2 if damage cost any records or a debug file is missing; the output is written all the same."`
 }
 
 var (
@@ -93,7 +111,7 @@ var (
 
 // Validate checks the rules that the tags of cli cannot express. It is called by kong.
 func (c *cli) Validate() error {
-	if err := cmp.Or(c.peerFlags.validate(), c.storeFlags.validate(c)); err != nil {
+	if err := cmp.Or(c.peerFlags.validate(), c.validateStore()); err != nil {
 		return err
 	}
 
@@ -119,17 +137,17 @@ func (c *cli) Validate() error {
 	return err
 }
 
-// paths returns the rules that rewrite the names of source files, in the order
+// rules returns the rules that rewrite the names of source files, in the order
 // --path-map, --mapping-file, --mapping-src.
-func (c *cli) paths() (m pathmap.Map, err error) {
-	for _, rule := range c.PathMap {
+func (f *pathFlags) rules() (m pathmap.Map, err error) {
+	for _, rule := range f.PathMap {
 		if err := m.AddPrefix(rule); err != nil {
 			return m, fmt.Errorf("--path-map: %w", err)
 		}
 	}
 
 	vars := map[string]string{}
-	for _, v := range c.MappingVar {
+	for _, v := range f.MappingVar {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok {
 			return m, fmt.Errorf("--mapping-var %q: want VAR=VALUE", v)
@@ -138,18 +156,18 @@ func (c *cli) paths() (m pathmap.Map, err error) {
 	}
 
 	// Variables are known before the first rule that can name them.
-	if c.MappingFile != "" {
-		err := m.AddFile(c.MappingFile, vars)
+	if f.MappingFile != "" {
+		err := m.AddFile(f.MappingFile, vars)
 		if err != nil {
-			return m, command.Unreadable("--mapping-file", c.MappingFile, err, "a JSON file of rules")
+			return m, command.Unreadable("--mapping-file", f.MappingFile, err, "a JSON file of rules")
 		}
 	}
 
-	if len(c.MappingSrc) != len(c.MappingDest) {
-		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: give as many of each; the first of one belongs to the first of the other", len(c.MappingSrc), len(c.MappingDest))
+	if len(f.MappingSrc) != len(f.MappingDest) {
+		return m, fmt.Errorf("%d --mapping-src and %d --mapping-dest: give as many of each; the first of one belongs to the first of the other", len(f.MappingSrc), len(f.MappingDest))
 	}
-	for i := range c.MappingSrc {
-		if err := m.AddPattern(c.MappingSrc[i], c.MappingDest[i], vars); err != nil {
+	for i := range f.MappingSrc {
+		if err := m.AddPattern(f.MappingSrc[i], f.MappingDest[i], vars); err != nil {
 			return m, err
 		}
 	}
@@ -162,7 +180,7 @@ var sframeUses = map[string]dump.SFrameUse{
 
 // options translates the flags into options of package dump.
 func (c *cli) options() (dump.Options, error) {
-	paths, err := c.paths()
+	paths, err := c.rules()
 	o := dump.Options{
 		Paths: paths,
 		Jobs:  c.Jobs, OS: c.OS, ID: strings.ToUpper(c.ID), Name: c.Name, Extra: c.Extra,

@@ -17,8 +17,9 @@ import (
 // take a value where the flag here has none. compatible recognizes these uses by the value;
 // peerFlags are the flags that only those programs need.
 
-// peerFlags are the flags of Mozilla's dump_syms that are about other files than ELF.
+// peerFlags are the flags of other programs that have no meaning here, or are about other files than ELF.
 type peerFlags struct {
+	NoXref       bool   `short:"r" name:"no-inter-cu-refs" help:"Accepted and ignored: references between units are always followed."`
 	Arch         string `env:"-" empty:"" placeholder:"ARCH" help:"Accepted and ignored: an ELF file has one architecture. -a ARCH is the same."`
 	SymbolServer string `name:"symbol-server" empty:"" placeholder:"SERVER" help:"Accepted and ignored: Windows' symbol servers have no ELF files. See DEBUGINFOD_URLS."`
 	Type         string `short:"t" empty:"" placeholder:"TYPE" help:"Accepted and ignored: the type is read from the file."`

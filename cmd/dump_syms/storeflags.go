@@ -23,54 +23,58 @@ import (
 
 // storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
-	Store     string        `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, or s3://BUCKET/PREFIX."`
-	Recursive bool          `short:"R" help:"Dump all ELF files below the directories given."`
-	Empty     bool          `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
-	FilesFrom string        `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
-	Null      bool          `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
-	Force     bool          `help:"Replace symbol files that are in the store already."`
-	Compress  string        `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
-	Layout    string        `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
-	WithELF   bool          `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
-	Alias     bool          `help:"Store a module under its file names too, not only under its SONAME."`
-	Manifest  string        `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
-	Report    string        `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: modules written, failures, losses, times and sizes."`
-	Shard     string        `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
-	Done      string        `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run dumps only new packages."`
-	Worker    bool          `help:"Dump the paths or URLs that standard input has on each line, and write a JSON line for each, in order. A program and its debug file are on one line, with a tab between them."`
-	Memory    command.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
+	Store     string `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, or s3://BUCKET/PREFIX."`
+	Recursive bool   `short:"R" help:"Dump all ELF files below the directories given."`
+	Empty     bool   `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
+	FilesFrom string `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
+	Null      bool   `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
+	Force     bool   `help:"Replace symbol files that are in the store already."`
+	Compress  string `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
+	Layout    string `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
+	WithELF   bool   `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
+	Alias     bool   `help:"Store a module under its file names too, not only under its SONAME."`
+}
+
+// batchFlags say how the modules of a store are dumped, and what is written about them.
+type batchFlags struct {
+	Manifest string        `placeholder:"FILE" help:"Write a JSON line for each module to FILE; - is standard output."`
+	Report   string        `placeholder:"FILE" help:"Write a page (HTML) about the batch to FILE: modules written, failures, losses, times and sizes."`
+	Shard    string        `placeholder:"K/N" help:"Dump the K-th of N equal parts, as one of N processes; auto takes K and N from the scheduler (Slurm, Kubernetes, AWS Batch, …)."`
+	Done     string        `placeholder:"FILE" help:"Skip the packages that FILE lists, and add those that were dumped: a later run dumps only new packages."`
+	Worker   bool          `help:"Dump the paths or URLs that standard input has on each line, and write a JSON line for each, in order. A program and its debug file are on one line, with a tab between them."`
+	Memory   command.Bytes `placeholder:"SIZE" help:"Use about SIZE of memory, as in 512M or 4G; large files wait until there is enough. Default: three quarters of the machine's."`
 
 	shard batch.Shard // that Shard names
 }
 
 var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
 
-// validate checks the rules that the tags cannot express.
-func (f *storeFlags) validate(c *cli) error {
-	if err := f.validateWorker(c); err != nil {
+// validateStore checks the rules of these flags that the tags cannot express.
+func (c *cli) validateStore() error {
+	if err := c.validateWorker(); err != nil {
 		return err
 	}
-	if len(c.Paths) == 0 && f.FilesFrom == "" && !f.Worker {
+	if len(c.Paths) == 0 && c.FilesFrom == "" && !c.Worker {
 		return errNoPaths
 	}
-	if f.Null && f.FilesFrom == "" {
+	if c.Null && c.FilesFrom == "" {
 		return errors.New("--null needs --files-from")
 	}
 
-	if err := f.addresses(c); err != nil {
+	if err := c.addresses(); err != nil {
 		return err
 	}
-	if f.Store != "" {
+	if c.Store != "" {
 		switch {
-		case c.Output == "-" && f.Manifest == "-":
+		case c.Output == "-" && c.Manifest == "-":
 			return errors.New("--output and --manifest cannot both be standard output")
 		case c.Header:
 			return errors.New("--store and --header-only exclude each other")
-		case f.WithELF && f.Layout == "breakpad":
+		case c.WithELF && c.Layout == "breakpad":
 			return errors.New("--with-elf needs --layout=unified or --layout=gdb")
 		}
 		var err error
-		f.shard, err = batch.ParseShard(f.Shard, os.Getenv)
+		c.shard, err = batch.ParseShard(c.Shard, os.Getenv)
 		if err != nil {
 			return fmt.Errorf("--shard: %w", err)
 		}
@@ -82,9 +86,9 @@ func (f *storeFlags) validate(c *cli) error {
 		name string
 		set  bool
 	}{
-		{"recursive", f.Recursive}, {"allow-empty", f.Empty}, {"files-from", f.FilesFrom != ""}, {"force", f.Force}, {"compress", f.Compress != "none"},
-		{"layout", f.Layout != "breakpad"}, {"alias", f.Alias}, {"with-elf", f.WithELF},
-		{"manifest", f.Manifest != ""}, {"report", f.Report != ""}, {"memory", f.Memory != 0}, {"shard", f.Shard != ""}, {"done", f.Done != ""}, {"worker", f.Worker},
+		{"recursive", c.Recursive}, {"allow-empty", c.Empty}, {"files-from", c.FilesFrom != ""}, {"force", c.Force}, {"compress", c.Compress != "none"},
+		{"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-elf", c.WithELF},
+		{"manifest", c.Manifest != ""}, {"report", c.Report != ""}, {"memory", c.Memory != 0}, {"shard", c.Shard != ""}, {"done", c.Done != ""}, {"worker", c.Worker},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)
@@ -94,14 +98,14 @@ func (f *storeFlags) validate(c *cli) error {
 }
 
 // addresses returns an error about an address that is not known, or that cannot be written.
-func (f *storeFlags) addresses(c *cli) error {
+func (c *cli) addresses() error {
 	schemes := command.Schemes
-	if f.Store == "" {
+	if c.Store == "" {
 		schemes = nil // of one module, files are mapped
 	}
-	return cmp.Or(command.Output("--store", f.Store, objects.Name), command.Output("--output", c.Output), command.Output("--manifest", f.Manifest),
-		command.Output("--report", f.Report), command.Output("--done", f.Done), command.Inputs("", c.Paths, schemes...),
-		command.Inputs("--files-from", []string{f.FilesFrom}, command.Schemes...))
+	return cmp.Or(command.Output("--store", c.Store, objects.Name), command.Output("--output", c.Output), command.Output("--manifest", c.Manifest),
+		command.Output("--report", c.Report), command.Output("--done", c.Done), command.Inputs("", c.Paths, schemes...),
+		command.Inputs("--files-from", []string{c.FilesFrom}, command.Schemes...))
 }
 
 var (

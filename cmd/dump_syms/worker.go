@@ -72,13 +72,13 @@ func (b *batchRun) paths(ctx context.Context) (code int, err error) {
 }
 
 // validateWorker checks the flags of --worker.
-func (f *storeFlags) validateWorker(c *cli) error {
+func (c *cli) validateWorker() error {
 	switch {
-	case !f.Worker:
+	case !c.Worker:
 		return nil
-	case len(c.Paths) > 0 || f.FilesFrom != "":
+	case len(c.Paths) > 0 || c.FilesFrom != "":
 		return errors.New("--worker reads paths from standard input; leave out arguments and --files-from")
-	case f.Manifest != "" || f.Shard != "" || f.Done != "":
+	case c.Manifest != "" || c.Shard != "" || c.Done != "":
 		return errors.New("--worker excludes --manifest, --shard and --done")
 	}
 	return nil
