@@ -2,19 +2,6 @@ package cfi
 
 import "bytes"
 
-const (
-	// MaxByPC is the initial value of Text.ByPC: enough for a PLT of some hundred
-	// slots, and few enough to bound the time for a forged section of such rows.
-	MaxByPC = 1 << 16
-	// byPCBytes is the number of bytes of text that cost as much as a PC.
-	byPCBytes = 8
-	// maxByPCExpr bounds the expressions, in bytes: ten times those of a PLT, which have 14 at most.
-	maxByPCExpr = 160
-	// otherLoad is a possible distance of a module's load address from its link
-	// address: a multiple of every page size.
-	otherLoad = 1 << 28
-)
-
 // outcome is the text of a row's rules at one PC, or the reason why there is none.
 type outcome struct {
 	why        Reason

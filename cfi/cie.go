@@ -8,40 +8,6 @@ import (
 	"symkit/located"
 )
 
-// CIE has the fields that the FDEs that point to the CIE share (DWARF 5 §6.4.1, LSB 5.0
-// core §10.6.1.1). FDEs share their CIE: do not change it.
-type CIE struct {
-	// Offset is the section offset of the CIE's length field.
-	Offset       uint64
-	Version      uint8
-	Augmentation string
-	// AddrSize is the size of an address in bytes. SegmentSize is the size of a segment
-	// selector. Version 4 has both fields; in other versions they are the section's
-	// address size and 0.
-	AddrSize, SegmentSize int
-	CodeAlign             uint64
-	DataAlign             int64
-	// RA is the column of the return address.
-	RA Reg
-	// Signal marks the frame of a signal trampoline ('S'): the PC in the frame is the
-	// interrupted instruction, not a return address.
-	Signal bool
-	// BKey means that return addresses are signed with key B (AArch64 'B').
-	BKey bool
-	// MTE means that the stack is tagged (AArch64 'G').
-	MTE bool
-	// Personality is the personality routine of the language ('P').
-	Personality Pointer
-	// FDEEncoding and LSDAEncoding are the DW_EH_PE encodings of the addresses in FDEs
-	// ('R') and of their LSDA pointers ('L'; 0xff means no pointer).
-	FDEEncoding, LSDAEncoding uint8
-
-	hasData  bool // 'z': FDEs have augmentation data
-	initial  Row
-	cfaOff   int64 // see machine
-	offsetAt int   // see machine
-}
-
 // decoder reads the entries of a section and keeps the CIEs that it has read.
 type decoder struct {
 	sec  *Section
@@ -224,19 +190,4 @@ func (c *CIE) pointerData(s *Section, l byte, data *wire.Cursor) {
 	case 'R':
 		c.FDEEncoding = enc
 	}
-}
-
-// readReg reads a register number: one byte, or a ULEB128.
-func readReg(c *wire.Cursor, oneByte bool) Reg {
-	if oneByte {
-		return Reg(c.U8())
-	}
-
-	at := c.Pos()
-	v := c.ULEB()
-	if v > 0xffffffff {
-		c.Fail(at, errRegister)
-		return 0
-	}
-	return Reg(v)
 }

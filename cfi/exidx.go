@@ -2,29 +2,11 @@ package cfi
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
 	"iter"
 
 	"symkit/internal/wire"
 	"symkit/located"
-)
-
-// Errors of Exidx: a *located.Error wraps one of these or a sentinel of package located.
-var (
-	// errExidxEntry: reserved bits of an entry of .ARM.exidx are set.
-	errExidxEntry = errors.New("reserved bits in an unwind table entry")
-	// errExidxOrder: an entry has a lower address than the entry before.
-	errExidxOrder = errors.New("unwind table entry out of order")
-	// errExtab: an entry points outside .ARM.extab.
-	errExtab = errors.New("entry leads outside .ARM.extab")
-	// errPersonality: the compact model is not 0, 1 or 2.
-	errPersonality = errors.New("unknown personality routine")
-	// errUnwindOpcode: an unwinding instruction is spare or reserved.
-	errUnwindOpcode = errors.New("unknown unwinding instruction")
-	// errUnwindState: no row can express the effect of the unwinding instructions, such
-	// as moving a stack pointer that was loaded from the stack.
-	errUnwindState = errors.New("unwinding instructions that no row can express")
 )
 
 const (
@@ -224,4 +206,48 @@ func (x *Exidx) Rows() iter.Seq2[*Row, error] {
 // ExidxMachine reports whether files of a machine and class have the table.
 func ExidxMachine(m elf.Machine, class elf.Class) bool {
 	return m == elf.EM_ARM && class == elf.ELFCLASS32
+}
+
+// run runs the instructions of e and sets m.row to the result.
+func (m *exidxMachine) run(x *Exidx, e *exidxEntry) error {
+	m.vsp, m.loaded, m.saved, m.failed = slot{base: armSP}, false, 0, nil
+
+	// The first bytes of the first word can be the model and the number of words.
+	m.words, m.section, m.word, m.left = e.code, extabName, 0, -e.skip
+	if e.code.End() == 0 { // in the index
+		m.words = wire.New(exidxName, nil, x.BigEndian)
+		m.section, m.word, m.left, m.at = exidxName, e.word<<8, 3, int(e.Offset)+4
+	}
+
+	// Run the instructions up to finish (0xb0) or to the end of the last word.
+	refused := e.CantUnwind
+	for !refused && m.more() && m.failed == nil {
+		op := m.byte()
+		if op == 0xb0 { // finish
+			break
+		}
+		refused = m.step(op)
+	}
+	if m.failed != nil {
+		return m.failed
+	}
+
+	// A function that refuses to unwind has no caller: its return address is undefined.
+	row := &m.row
+	*row = Row{Begin: e.Begin, End: e.End}
+	if refused {
+		row.CFA = Rule{Kind: KindReg, Reg: armSP}
+		m.rules[0] = RegRule{armLR, Rule{Kind: KindUndefined}}
+		row.Regs = m.rules[:1]
+		return nil
+	}
+
+	// The virtual stack pointer is now the caller's stack pointer, which is the CFA.
+	row.CFA = Rule{Kind: KindReg, Reg: m.vsp.base, Off: m.vsp.off}
+	if m.loaded {
+		row.CFA.Kind = KindMemReg
+	}
+
+	row.Regs = m.registers()
+	return nil
 }

@@ -2,8 +2,6 @@ package cfi
 
 import (
 	"strconv"
-
-	"symkit/internal/wire"
 )
 
 // The opcodes of DWARF expressions that compiler translates (DWARF 5 §2.5.1, §7.7.1).
@@ -65,66 +63,6 @@ const (
 	maxExprStack = 64
 	maxTokens    = 128 // of postfix
 )
-
-// compiler turns a DWARF expression into postfix. compiler runs the expression on a stack
-// of terms instead of numbers; the term on top at the end is the result. Postfix has only
-// the operators + - * / % @ ^, all of them unsigned. Any other operation is refused
-// unless these operators give the same value (terms.go).
-type compiler struct {
-	arch  *Arch
-	terms []term
-	stack []int // of indices in terms
-	c     wire.Cursor
-	bad   bool
-
-	readsPC bool // the expression reads the PC
-	known   bool // pc is the value of the PC
-	pc      uint64
-}
-
-// expression appends the postfix of a rule of KindExpr or KindMemExpr whose DWARF
-// expression is expr. The stack starts with the CFA for the rule of a register (DWARF 5
-// §6.4.2.3), and empty for the rule of the CFA. The result is false if postfix cannot
-// express the rule.
-func (t *Text) expression(expr []byte, kind Kind, cfa bool) bool {
-	k := &t.exprs
-	if len(expr) > maxExprBytes || k.known && len(expr) > maxByPCExpr {
-		return false
-	}
-
-	// Start with an empty stack, or with the CFA on it.
-	k.terms, k.stack, k.bad, k.readsPC = k.terms[:0], k.stack[:0], false, false
-	k.c = wire.New("expression", expr, t.BigEndian)
-	if !cfa {
-		k.push(k.add(term{op: termCFA}))
-	}
-
-	// Run the operations.
-	for k.c.Len() > 0 && !k.bad {
-		k.step(k.c.U8())
-	}
-
-	// The top of the stack is the value, or its address.
-	root := k.pop()
-	if kind == KindMemExpr {
-		root = k.deref(root)
-	}
-
-	// An expression that reads the PC may be expressible once the PC is a known number:
-	// byPC then tries again.
-	if k.bad || k.c.Err() != nil {
-		t.needPC = t.needPC || k.readsPC
-		return false
-	}
-
-	t.buf = k.text(t.buf, root)
-
-	// A CFA that is a register has the text of the same CFA from DW_CFA_def_cfa.
-	if cfa {
-		t.buf = k.zero(t.buf, root)
-	}
-	return true
-}
 
 // step runs one operation of the expression.
 func (k *compiler) step(op uint8) {

@@ -3,30 +3,43 @@ package cfi
 import (
 	"fmt"
 	"iter"
-	"sync"
 
 	"symkit/internal/wire"
 	"symkit/located"
 )
 
-// FDE describes how to unwind from the PCs in [Begin, End). It refers to the
-// section's bytes.
-type FDE struct {
-	// Offset is the section offset of the FDE's length field.
-	Offset uint64
-	CIE    *CIE
-	// Begin and End are addresses as in the file: virtual addresses, in an ET_REL file as
-	// relocated.
-	Begin, End uint64
-	// RawBegin is the initial location as stored in the section, before its base was
-	// applied. A value of 0 or of all ones (in the address size) marks the FDE of a
-	// discarded function in some files; the caller decides whether it does in this file.
-	RawBegin uint64
-	// LSDA is the function's language-specific data.
-	LSDA Pointer
-
-	sec        *Section
-	from, upto int // the instructions, as section offsets
+// FDEs yields the FDEs in section order. A damaged FDE yields one *located.Error
+// with the zero FDE, and then the next FDE follows. Only a damaged length of an entry
+// ends the iteration, with an error. A CIE is read for its first FDE: a damaged CIE is
+// an error of each of its FDEs, and a damaged CIE without FDEs is no error.
+//
+// A zero length, the terminator of .eh_frame, does not end the section: a linked file
+// has a terminator in the middle if crtend.o, or the output of an `ld -r`, was not the
+// linker's last input.
+func (s *Section) FDEs() iter.Seq2[FDE, error] {
+	return func(yield func(FDE, error) bool) {
+		d := newDecoder(s)
+		c := s.entries()
+		for c.Len() > 0 {
+			// An error of the section's cursor ends the loop; an error of the entry's
+			// body skips the entry.
+			e := s.entry(&c)
+			switch {
+			case c.Err() != nil:
+			case e.body.Err() != nil:
+				if !yield(FDE{}, e.body.Err()) {
+					return
+				}
+			case e.kind == entryFDE:
+				if !yield(d.fde(&e)) {
+					return
+				}
+			}
+		}
+		if c.Err() != nil {
+			yield(FDE{}, c.Err())
+		}
+	}
 }
 
 // fde reads the FDE with the common fields e.
@@ -97,15 +110,4 @@ func (f *FDE) Rows() iter.Seq2[*Row, error] {
 		defer putMachine(m)
 		m.rows(f, yield)
 	}
-}
-
-var machines = sync.Pool{New: func() any { return new(machine) }}
-
-func getMachine() *machine { return machines.Get().(*machine) }
-
-// putMachine returns m to the pool, without the references that would keep a section
-// alive.
-func putMachine(m *machine) {
-	m.sec, m.cie, m.c, m.row.Exprs = nil, nil, wire.Cursor{}, nil
-	machines.Put(m)
 }

@@ -28,18 +28,6 @@ const (
 	peBase   = 0x70
 )
 
-// Pointer is an encoded pointer of a CIE or FDE that unwinding itself does not
-// need.
-type Pointer struct {
-	// Addr is the virtual address of the pointer's target. With Indirect, Addr is the
-	// address of the word that holds the target's address (as with
-	// DW.ref.__gxx_personality_v0).
-	Addr     uint64
-	Indirect bool
-	// Valid means that there is a pointer and that it is not null.
-	Valid bool
-}
-
 // validEncoding reports whether enc has a known format and base.
 func validEncoding(enc uint8) bool {
 	switch f := enc & peFormat; {
@@ -138,4 +126,19 @@ func (s *Section) pointer(c *wire.Cursor, enc uint8, addrSize int, function uint
 		return Pointer{}
 	}
 	return Pointer{Addr: addr, Indirect: enc&peIndirect != 0, Valid: true}
+}
+
+// readReg reads a register number: one byte, or a ULEB128.
+func readReg(c *wire.Cursor, oneByte bool) Reg {
+	if oneByte {
+		return Reg(c.U8())
+	}
+
+	at := c.Pos()
+	v := c.ULEB()
+	if v > 0xffffffff {
+		c.Fail(at, errRegister)
+		return 0
+	}
+	return Reg(v)
 }

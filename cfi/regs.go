@@ -5,7 +5,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
+
+// Arch has the facts about one machine that unwinding needs. All callers share the values
+// and must not change them.
+type Arch struct {
+	// Name is the architecture in a MODULE record.
+	Name string
+	// WordSize is the size in bytes of the stack's words, which `^` reads.
+	WordSize int
+	// SP is the stack pointer. PC is the name of the program counter in rules, or "" if
+	// rules have no name for the program counter.
+	SP Reg
+	PC string
+	// RA is the usual column of the return address. LinkRegister means that calls write
+	// the return address into register RA: in a function that has not saved the register,
+	// the return address is still there.
+	RA           Reg
+	LinkRegister bool
+	// SPOffset is the distance from the CFA to the caller's stack pointer: CFA +
+	// SPOffset.
+	SPOffset int64
+	// End is the constant that stands for `.ra` if the return address is undefined. Every
+	// known stack walker stops at End, also those for MIPS, which subtract from the
+	// address first.
+	End int64
+	// CalleeSaved are the registers that a call leaves unchanged, in ascending order,
+	// without the stack pointer.
+	CalleeSaved []Reg
+
+	pc          Reg       // column of the program counter, or RA if the counter has no column
+	once        sync.Once // of ready
+	calleeSaved string    // see regs
+	lists       []string  // see names
+	names       []string
+	order       []uint16 // rank of each name, byte order
+}
 
 // The register tables: DWARF numbers from each psABI, names from Breakpad's CPU contexts,
 // as in the symbol files that Breakpad writes. A machine that Breakpad has no context for
@@ -180,4 +216,24 @@ func ranks(names []string) []uint16 {
 		out[i] = uint16(rank)
 	}
 	return out
+}
+
+// RegName returns the name of register r in rules, or "" if rules have no name for r:
+// parts of vector registers, pseudo registers.
+func (a *Arch) RegName(r Reg) string {
+	if uint64(r) < uint64(len(a.names)) {
+		return a.names[r]
+	}
+	return ""
+}
+
+// Reg returns the register with a name in rules. If two registers have the name, Reg
+// returns the one with the lower number.
+func (a *Arch) Reg(name string) (Reg, bool) {
+	for i, n := range a.names {
+		if n == name && n != "" {
+			return Reg(i), true
+		}
+	}
+	return 0, false
 }

@@ -2,7 +2,6 @@ package cfi
 
 import (
 	"debug/elf"
-	"iter"
 
 	"symkit/internal/wire"
 )
@@ -50,38 +49,58 @@ type Section struct {
 	Deref func(addr uint64) (uint64, bool)
 }
 
-// FDEs yields the FDEs in section order. A damaged FDE yields one *located.Error
-// with the zero FDE, and then the next FDE follows. Only a damaged length of an entry
-// ends the iteration, with an error. A CIE is read for its first FDE: a damaged CIE is
-// an error of each of its FDEs, and a damaged CIE without FDEs is no error.
-//
-// A zero length, the terminator of .eh_frame, does not end the section: a linked file
-// has a terminator in the middle if crtend.o, or the output of an `ld -r`, was not the
-// linker's last input.
-func (s *Section) FDEs() iter.Seq2[FDE, error] {
-	return func(yield func(FDE, error) bool) {
-		d := newDecoder(s)
-		c := s.entries()
-		for c.Len() > 0 {
-			// An error of the section's cursor ends the loop; an error of the entry's
-			// body skips the entry.
-			e := s.entry(&c)
-			switch {
-			case c.Err() != nil:
-			case e.body.Err() != nil:
-				if !yield(FDE{}, e.body.Err()) {
-					return
-				}
-			case e.kind == entryFDE:
-				if !yield(d.fde(&e)) {
-					return
-				}
-			}
-		}
-		if c.Err() != nil {
-			yield(FDE{}, c.Err())
-		}
-	}
+// CIE has the fields that the FDEs that point to the CIE share (DWARF 5 §6.4.1, LSB 5.0
+// core §10.6.1.1). FDEs share their CIE: do not change it.
+type CIE struct {
+	// Offset is the section offset of the CIE's length field.
+	Offset       uint64
+	Version      uint8
+	Augmentation string
+	// AddrSize is the size of an address in bytes. SegmentSize is the size of a segment
+	// selector. Version 4 has both fields; in other versions they are the section's
+	// address size and 0.
+	AddrSize, SegmentSize int
+	CodeAlign             uint64
+	DataAlign             int64
+	// RA is the column of the return address.
+	RA Reg
+	// Signal marks the frame of a signal trampoline ('S'): the PC in the frame is the
+	// interrupted instruction, not a return address.
+	Signal bool
+	// BKey means that return addresses are signed with key B (AArch64 'B').
+	BKey bool
+	// MTE means that the stack is tagged (AArch64 'G').
+	MTE bool
+	// Personality is the personality routine of the language ('P').
+	Personality Pointer
+	// FDEEncoding and LSDAEncoding are the DW_EH_PE encodings of the addresses in FDEs
+	// ('R') and of their LSDA pointers ('L'; 0xff means no pointer).
+	FDEEncoding, LSDAEncoding uint8
+
+	hasData  bool // 'z': FDEs have augmentation data
+	initial  Row
+	cfaOff   int64 // see machine
+	offsetAt int   // see machine
+}
+
+// FDE describes how to unwind from the PCs in [Begin, End). It refers to the
+// section's bytes.
+type FDE struct {
+	// Offset is the section offset of the FDE's length field.
+	Offset uint64
+	CIE    *CIE
+	// Begin and End are addresses as in the file: virtual addresses, in an ET_REL file as
+	// relocated.
+	Begin, End uint64
+	// RawBegin is the initial location as stored in the section, before its base was
+	// applied. A value of 0 or of all ones (in the address size) marks the FDE of a
+	// discarded function in some files; the caller decides whether it does in this file.
+	RawBegin uint64
+	// LSDA is the function's language-specific data.
+	LSDA Pointer
+
+	sec        *Section
+	from, upto int // the instructions, as section offsets
 }
 
 // name returns the section's name in errors.
@@ -116,4 +135,16 @@ func mask(v uint64, size int) uint64 {
 		return v
 	}
 	return v & (1<<(8*size) - 1)
+}
+
+// Pointer is an encoded pointer of a CIE or FDE that unwinding itself does not
+// need.
+type Pointer struct {
+	// Addr is the virtual address of the pointer's target. With Indirect, Addr is the
+	// address of the word that holds the target's address (as with
+	// DW.ref.__gxx_personality_v0).
+	Addr     uint64
+	Indirect bool
+	// Valid means that there is a pointer and that it is not null.
+	Valid bool
 }

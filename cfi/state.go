@@ -3,7 +3,50 @@ package cfi
 import (
 	"debug/elf"
 	"slices"
+
+	"symkit/internal/wire"
 )
+
+const (
+	// maxRules bounds the registers with a rule at one PC: twice the number that a signal
+	// trampoline saves on ppc64, the machine with the most registers.
+	maxRules = 256
+	// maxSaved bounds the nesting of DW_CFA_remember_state.
+	maxSaved = 256
+	// raSignState is AArch64's pseudo register RA_SIGN_STATE.
+	raSignState = 34
+)
+
+// machine runs call frame instructions (DWARF 5 §6.4.2). One machine runs many FDEs and
+// reuses its slices.
+type machine struct {
+	row Row // the current row; begin and end are set when it is yielded
+	// cfaOff is the offset of the last CFA rule with a register, while the current CFA
+	// rule is an expression, or the offset that was set before the first rule.
+	cfaOff int64
+	// offsetAt is the place of the instruction that set an offset of the CFA before any rule,
+	// or 0. A rule may follow (wasmtime's fibers); a row without one is damage.
+	offsetAt int
+	sec      *Section
+	cie      *CIE
+	c        wire.Cursor
+	at       int // offset of the current instruction
+	inCIE    bool
+	begin    uint64 // of the FDE
+	loc      uint64 // begin of the current row
+	next     uint64 // location after the current instruction
+	end      uint64
+
+	saved []savedState
+	arena []RegRule // the registers of all saved states
+}
+
+type savedState struct {
+	cfa    Rule
+	cfaOff int64
+	signed bool
+	from   int // in the arena
+}
 
 // factored returns v times the data alignment factor.
 func (m *machine) factored(v uint64) int64 {

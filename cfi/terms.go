@@ -1,6 +1,10 @@
 package cfi
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"symkit/internal/wire"
+)
 
 // The kinds of term that are not operators of postfix.
 const (
@@ -8,6 +12,22 @@ const (
 	termReg = 'r'
 	termCFA = 'c'
 )
+
+// compiler turns a DWARF expression into postfix. compiler runs the expression on a stack
+// of terms instead of numbers; the term on top at the end is the result. Postfix has only
+// the operators + - * / % @ ^, all of them unsigned. Any other operation is refused
+// unless these operators give the same value (terms.go).
+type compiler struct {
+	arch  *Arch
+	terms []term
+	stack []int // of indices in terms
+	c     wire.Cursor
+	bad   bool
+
+	readsPC bool // the expression reads the PC
+	known   bool // pc is the value of the PC
+	pc      uint64
+}
 
 // term is a value in a DWARF expression: a number, a register, the CFA, or an operator of
 // postfix on the terms a and b.

@@ -16,58 +16,6 @@ type Record struct {
 // Init reports whether r is an INIT record.
 func (r *Record) Init() bool { return r.Size > 0 }
 
-// Text turns rows into STACK CFI records: rows of an FDE, of SFrame, or of both merged.
-//
-// An INIT record has all rules, a later record the changed ones: `.cfa` first, then
-// `.ra`, then registers in the order of their names. If the format cannot express the CFA
-// or the return address of a row, the row ends the range before: no record covers the
-// row's PCs, so no reader uses a rule that is no longer valid. If a rule depends on the
-// PC and postfix cannot express the dependence, the row becomes one range for each run of
-// PCs with the same text. The zero Text is not usable; see NewText.
-type Text struct {
-	Stats Stats
-	// BigEndian is the byte order of the operands in DWARF expressions.
-	BigEndian bool
-	// ByPC bounds the work on rows that are tried at every PC, and the size of their
-	// text. Once ByPC is used up, rules that depend on the PC cannot be expressed.
-	ByPC int
-
-	arch       *Arch
-	ra, column Reg // of the return address: in the last row, and as the CIE has it
-	// open means that the last INIT record continues at address end.
-	open bool
-	end  uint64
-	init int // its index in recs
-
-	cache   ruleCache
-	state   uint32 // number of the last row's state in cache, or 0
-	prev    Row    // the last row, with Regs of its own; out of date if state is not 0
-	changes []change
-	recs    []record
-	buf     []byte
-	exprs   compiler
-	needPC  bool // a rule of the row can be expressed only if the PC is known
-}
-
-type record struct {
-	addr, size uint64
-	from, upto int // of buf
-	number     int // of the text in cache, or 0; if not 0, from and upto are of cache.text
-}
-
-// change is a register whose rule has to be written.
-type change struct {
-	rank uint16
-	RegRule
-}
-
-// NewText returns a Text for rows of arch.
-func NewText(arch *Arch) *Text {
-	t := &Text{arch: arch.ready(), ra: arch.RA, column: arch.RA, ByPC: MaxByPC}
-	t.exprs.arch = arch
-	return t
-}
-
 // Reset drops the records, and keeps Stats and the storage.
 func (t *Text) Reset() {
 	t.open = false
