@@ -1,6 +1,18 @@
 package sframe
 
-import "symkit/cfi"
+import (
+	"symkit/cfi"
+	"symkit/internal/wire"
+)
+
+// pass is one pass over the FREs of an FDE, which describes size bytes from base.
+type pass struct {
+	f          *FDE
+	base, size uint64
+	left       uint32      // FREs, with the current one
+	head                   // of the current FRE
+	c          wire.Cursor // after the head
+}
 
 // window is the number of bytes that fast must be able to read at the words of an FRE:
 // eight bytes of words, and eight bytes from the head of the next FRE on.

@@ -1,53 +1,9 @@
 package sframe
 
 import (
-	"symkit/cfi"
 	"symkit/internal/wire"
 	"symkit/located"
 )
-
-// FDE describes one function, or a run of equal blocks in a linker's PLT (SFrame V3
-// §2.3). An FDE owns the storage that its iterators yield from: only one goroutine may
-// use it, for one iteration at a time.
-type FDE struct {
-	// Index is the index in the chunk's table. Offset is the section offset of the entry,
-	// which is also that of its start field.
-	Index, Offset int
-	// Start is the virtual address of the first byte of the function. Size is the number
-	// of bytes, which can be 0. Start + Size fits in 64 bits.
-	Start uint64
-	Size  uint32
-	// NumFREs is 0 for a signal frame whose rules SFrame cannot express.
-	NumFREs uint32
-	// RepSize is the size of a block if PCMask is set: 16 in version 1, which does not
-	// store the size.
-	RepSize uint8
-	// PCMask means that the FREs describe a block that repeats through the function.
-	PCMask bool
-	// KeyB means that a mangled return address is signed with key B of pointer
-	// authentication, not with key A (AArch64).
-	KeyB bool
-	// Signal marks the frame of a signal trampoline (version 3).
-	Signal bool
-	// Flex means that the FREs have pairs of register and offset (version 3).
-	Flex bool
-
-	chunk    *Chunk
-	freAt    int    // offset of the first FRE in the section
-	addrSize int    // of the FREs' start field
-	span     uint64 // bytes that one pass over the FREs describes
-	minWords uint8  // words of an FRE that have a meaning
-	maxWords uint8
-	canFast  bool // the fast path may read the FREs
-
-	// The current row.
-	at   int // the place of its FRE
-	row  cfi.Row
-	regs [3]cfi.RegRule
-}
-
-// End returns the address after the last byte of the function.
-func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 
 // Bits of func_info and func_info2 (SFrame V3 §2.3.3).
 const (
@@ -181,12 +137,6 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 	case uint64(f.NumFREs)*uint64(f.addrSize+1) > uint64(r.Len()):
 		r.Fail(at, located.ErrTruncated)
 	}
-}
-
-// cursorAt sets c to an offset among the FREs, with the end of the FREs as its end.
-func (f *FDE) cursorAt(c *wire.Cursor, at int) {
-	c.Reset(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
-	c.Seek(uint64(at))
 }
 
 // anchor returns the address that the start field at offset at is relative to.

@@ -12,6 +12,14 @@ const (
 	ctrlRegShift = 3
 )
 
+func memCFA(off int64) cfi.Rule { return cfi.Rule{Kind: cfi.KindMemCFA, Off: off} }
+
+// cfaOffset returns the offset of a CFA word. On s390x, the word is scaled and biased,
+// also in flexible FDEs.
+func (c *Chunk) cfaOffset(w int32) int64 {
+	return int64(w)*c.scale + c.bias
+}
+
 // control returns word i of an FRE of a flexible FDE as an unsigned control word.
 func (e *FRE) control(i int) uint32 {
 	return uint32(e.Words[i]) & (1<<(8*e.wordSize()) - 1)
@@ -42,28 +50,6 @@ func (e *FRE) pairs() (ra, fp, rest int) {
 		rest += 2
 	}
 	return ra, fp, rest
-}
-
-// checkFlex rejects an FRE if its CFA is not based on a register, or if words after the
-// pairs are not 0.
-func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
-	if e.N == 0 {
-		return
-	}
-
-	// Words after the pairs may only be padding.
-	_, _, rest := e.pairs()
-	for i := rest; i < int(e.N); i++ {
-		if e.Words[i] != 0 {
-			c.Fail(info+1+i*e.wordSize(), errWords)
-		}
-	}
-	if e.N == 1 {
-		c.Fail(info, errWords)
-	}
-	if e.control(0)&ctrlReg == 0 {
-		c.Fail(info+1, errCFA)
-	}
 }
 
 // flexRules returns the rules of an FRE of a flexible FDE (SFrame V3 §3.2).
@@ -110,4 +96,26 @@ func (e *FRE) pair(i int) cfi.Rule {
 		r.Kind = cfi.KindCFA
 	}
 	return r
+}
+
+// checkFlex rejects an FRE if its CFA is not based on a register, or if words after the
+// pairs are not 0.
+func (f *FDE) checkFlex(c *wire.Cursor, e *FRE, info int) {
+	if e.N == 0 {
+		return
+	}
+
+	// Words after the pairs may only be padding.
+	_, _, rest := e.pairs()
+	for i := rest; i < int(e.N); i++ {
+		if e.Words[i] != 0 {
+			c.Fail(info+1+i*e.wordSize(), errWords)
+		}
+	}
+	if e.N == 1 {
+		c.Fail(info, errWords)
+	}
+	if e.control(0)&ctrlReg == 0 {
+		c.Fail(info+1, errCFA)
+	}
 }

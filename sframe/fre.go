@@ -4,11 +4,61 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"symkit/cfi"
 	"symkit/internal/wire"
 )
 
 // maxWords is the most data words that an FRE can use.
 const maxWords = 6
+
+// FDE describes one function, or a run of equal blocks in a linker's PLT (SFrame V3
+// §2.3). An FDE owns the storage that its iterators yield from: only one goroutine may
+// use it, for one iteration at a time.
+type FDE struct {
+	// Index is the index in the chunk's table. Offset is the section offset of the entry,
+	// which is also that of its start field.
+	Index, Offset int
+	// Start is the virtual address of the first byte of the function. Size is the number
+	// of bytes, which can be 0. Start + Size fits in 64 bits.
+	Start uint64
+	Size  uint32
+	// NumFREs is 0 for a signal frame whose rules SFrame cannot express.
+	NumFREs uint32
+	// RepSize is the size of a block if PCMask is set: 16 in version 1, which does not
+	// store the size.
+	RepSize uint8
+	// PCMask means that the FREs describe a block that repeats through the function.
+	PCMask bool
+	// KeyB means that a mangled return address is signed with key B of pointer
+	// authentication, not with key A (AArch64).
+	KeyB bool
+	// Signal marks the frame of a signal trampoline (version 3).
+	Signal bool
+	// Flex means that the FREs have pairs of register and offset (version 3).
+	Flex bool
+
+	chunk    *Chunk
+	freAt    int    // offset of the first FRE in the section
+	addrSize int    // of the FREs' start field
+	span     uint64 // bytes that one pass over the FREs describes
+	minWords uint8  // words of an FRE that have a meaning
+	maxWords uint8
+	canFast  bool // the fast path may read the FREs
+
+	// The current row.
+	at   int // the place of its FRE
+	row  cfi.Row
+	regs [3]cfi.RegRule
+}
+
+// End returns the address after the last byte of the function.
+func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
+
+// cursorAt sets c to an offset among the FREs, with the end of the FREs as its end.
+func (f *FDE) cursorAt(c *wire.Cursor, at int) {
+	c.Reset(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
+	c.Seek(uint64(at))
+}
 
 // FRE is a frame row entry as stored in the section (SFrame V3 §2.4): the rules from one
 // PC to the next FRE, or to the end of the function or block.
@@ -43,6 +93,12 @@ func (e *FRE) Outermost() bool { return e.N == 0 }
 // wordSize returns the size of the data words in bytes.
 func (e *FRE) wordSize() int { return 1 << (e.Info >> 5 & 3) }
 
+// head is the part of an FRE before its words.
+type head struct {
+	start uint32
+	info  uint8
+}
+
 // FREs yields the function's FREs as stored. An FRE at the function's end, and an FRE
 // followed by another of the same start, describe no PC. Damage ends the iteration with
 // an error.
@@ -65,12 +121,6 @@ func (f *FDE) FREs() iter.Seq2[FRE, error] {
 			}
 		}
 	}
-}
-
-// head is the part of an FRE before its words.
-type head struct {
-	start uint32
-	info  uint8
 }
 
 // readHead reads the head of the FRE at the cursor. The start must be at least prev and

@@ -48,15 +48,6 @@ func (f *FDE) rows(yield func(*cfi.Row, error) bool) {
 	}
 }
 
-// pass is one pass over the FREs of an FDE, which describes size bytes from base.
-type pass struct {
-	f          *FDE
-	base, size uint64
-	left       uint32      // FREs, with the current one
-	head                   // of the current FRE
-	c          wire.Cursor // after the head
-}
-
 func (p *pass) rows(yield func(*cfi.Row, error) bool) bool {
 	p.head = p.f.readHead(&p.c, 0)
 

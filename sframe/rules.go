@@ -2,8 +2,6 @@ package sframe
 
 import "symkit/cfi"
 
-func memCFA(off int64) cfi.Rule { return cfi.Rule{Kind: cfi.KindMemCFA, Off: off} }
-
 // Rules returns the rules of the CFA, the return address and the frame pointer. KindNone
 // means that the register is unchanged. If the FRE is outermost, the return address is
 // undefined and the other rules are not known.
@@ -52,12 +50,6 @@ func (f *FDE) defaultSaved(e *FRE) (ra, fp cfi.Rule) {
 		fp = f.saved(e.Words[i])
 	}
 	return ra, fp
-}
-
-// cfaOffset returns the offset of a CFA word. On s390x, the word is scaled and biased,
-// also in flexible FDEs.
-func (c *Chunk) cfaOffset(w int32) int64 {
-	return int64(w)*c.scale + c.bias
 }
 
 // saved returns the rule of an RA or FP word of a default FDE.

@@ -35,38 +35,8 @@ import (
 
 	"symkit/internal/bounds"
 	"symkit/internal/limitof"
-	"symkit/limits"
 	"symkit/located"
 )
-
-// sectionName is the name of the input in errors.
-const sectionName = ".sframe"
-
-// Options are facts that Parse needs and that the section's bytes do not have.
-type Options struct {
-	// Addr is the virtual address of the section's first byte.
-	Addr uint64
-	// ABI is the ABI of the file's ELF header (see ABIOf): a chunk of another ABI is
-	// rejected. 0 accepts any.
-	ABI ABI
-	// Relocatable means that the section is from an ET_REL file. The caller has applied
-	// its relocations (R_X86_64_PC32, R_X86_64_PC64 and their like: symbol + addend -
-	// place, the section lying at Addr). Every start address is then relative to its own
-	// field, in every version and with any flags. An FDE whose start field (FDE.Offset)
-	// has no relocation, or has R_*_NONE, is that of a discarded section: the caller must
-	// drop the FDE.
-	Relocatable bool
-	// Segment means that the bytes are those of a PT_GNU_SFRAME segment, which GNU ld
-	// makes longer than the section in it. Bytes after a chunk that are no header are
-	// then ignored, and are no damage.
-	Segment bool
-	// Limits bound the rows: sframe-mask-rows and sframe-sharing; and the chunks, by FileSize:
-	// frame-records.
-	Limits limits.Limits
-	// FileSize is the size in bytes of the file that has the section, which can be compressed there.
-	// 0 stands for the size of the section.
-	FileSize uint64
-}
 
 // Section is an .sframe section. It aliases the bytes given to Parse.
 type Section struct {

@@ -57,7 +57,6 @@ var shapes = map[string]int{
 	"internal/demangle/dlang.parser methods": 41,
 	"internal/demangle/swift.Reader methods": 121,
 	"internal/inflate":                       6,
-	"sframe":                                 6,
 	"sframe.Chunk fields":                    19,
 	"sframe.FDE fields":                      20,
 	"walk":                                   8,
