@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"symkit/dump"
@@ -270,4 +271,14 @@ func (b *batchRun) summary() {
 
 	fmt.Fprintf(&line, "; %s of symbols", quantity.Bytes(b.results.symbols))
 	b.messages.Last("%s", &line)
+}
+
+// writeReport writes the page of --report. The page appears whole or not at all.
+func (b *batchRun) writeReport(ctx context.Context) error {
+	if b.Report == "" {
+		return nil
+	}
+	return atomicfile.Write(ctx, b.Report, func(w io.Writer) error {
+		return b.report.WritePage(w, "dump_syms "+command.Version(), b.Store)
+	})
 }

@@ -17,28 +17,8 @@ import (
 	"symkit/internal/quantity"
 )
 
-// dump dumps the paths of the command line: into the store if there is one, else as one
-// module. dump reports mistakes in the command line before it opens any file, and refuses
-// to open one of the inputs for writing.
-func (c *cli) dump(ctx context.Context) (code int, err error) {
-	opt, err := c.options()
-	if err != nil {
-		return command.Misuse, err
-	}
-
-	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot),
-		command.Directories("--dwo-dir", c.DWODir))
-	if err != nil {
-		return command.Failed, err
-	}
-
-	if c.Worker {
-		return c.serve(ctx, opt)
-	}
-	if c.Store != "" {
-		return c.batch(ctx, opt)
-	}
-
+// one dumps one module. It refuses to open one of the inputs for writing.
+func (c *cli) one(ctx context.Context, opt dump.Options) (code int, err error) {
 	// The named inputs are compared now, and companions once they are found.
 	if err := atomicfile.Clobbers(c.Output, c.stdout, c.inputs()...); err != nil {
 		return command.Failed, err

@@ -4,11 +4,12 @@
 //
 // It works in one of two modes. Without --store one module is dumped (dump.go)
 // to standard output or to a file. With --store any number of modules are
-// dumped (batch.go, job.go) into a symbol store, several at a time within a
+// dumped (batch.go) into a symbol store, several at a time within a
 // memory budget.
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -42,4 +43,27 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		defer command.UseProcessors(c.Jobs)()
 		return c.dump(ctx)
 	})
+}
+
+// dump dumps the paths of the command line: into the store if there is one, else as one
+// module. Mistakes in the command line are reported before any file is opened.
+func (c *cli) dump(ctx context.Context) (code int, err error) {
+	opt, err := c.options()
+	if err != nil {
+		return command.Misuse, err
+	}
+
+	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot),
+		command.Directories("--dwo-dir", c.DWODir))
+	if err != nil {
+		return command.Failed, err
+	}
+
+	if c.Worker {
+		return c.serve(ctx, opt)
+	}
+	if c.Store != "" {
+		return c.batch(ctx, opt)
+	}
+	return c.one(ctx, opt)
 }

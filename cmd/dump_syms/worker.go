@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"strings"
 
@@ -69,17 +68,4 @@ func (b *batchRun) paths(ctx context.Context) (code int, err error) {
 	}
 	b.quiet = true
 	return b.run(ctx, found)
-}
-
-// validateWorker checks the flags of --worker.
-func (c *cli) validateWorker() error {
-	switch {
-	case !c.Worker:
-		return nil
-	case len(c.Paths) > 0 || c.FilesFrom != "":
-		return errors.New("--worker reads paths from standard input; leave out arguments and --files-from")
-	case c.Manifest != "" || c.Shard != "" || c.Done != "":
-		return errors.New("--worker excludes --manifest, --shard and --done")
-	}
-	return nil
 }

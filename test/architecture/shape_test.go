@@ -35,7 +35,6 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.Info fields":        27,
 	"check/internal/truth/dwarfinfo.Unit fields":        25,
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
-	"cmd/dump_syms":                          5,
 	"cmd/stackwalk":                          16,
 	"cmd/stackwalk.cli fields":               39,
 	"cmd/stackwalk.rustFlags fields":         24,
