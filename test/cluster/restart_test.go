@@ -1,25 +1,30 @@
 package cluster
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
 // TestRestart: a run over packages that is killed and started again, 20 times in each of 20 rounds, has more in
-// its store at the end of each half of a round, until it has everything.
+// its store at the end of each half of a round, until it has everything. A run is killed once it has taken a tenth to
+// seven tenths of the processor time of a whole one, so that other work on the machine does not matter.
 func TestRestart(t *testing.T) {
 	list := packages(t, 300)[:120]
 	work := t.TempDir()
-	began := time.Now()
-	if out, err := dump(t, os.Environ(), append([]string{"-s", filepath.Join(work, "whole")}, list...)...); err != nil {
+	whole := exec.Command(filepath.Join(programs(t), "dump_syms"), append([]string{"-s", filepath.Join(work, "whole")}, list...)...)
+	out, err := whole.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	took, all := time.Since(began), len(tree(t, filepath.Join(work, "whole")))
+	took := whole.ProcessState.UserTime() + whole.ProcessState.SystemTime()
+	all := len(tree(t, filepath.Join(work, "whole")))
 
 	for round := range 20 {
 		store, done := filepath.Join(work, "store"), filepath.Join(work, "done")
@@ -34,9 +39,7 @@ func TestRestart(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(took/10 + rand.N(took*6/10)) // a large source may take a third of the time
-			_ = cmd.Process.Kill()                  // it may have ended
-			_ = cmd.Wait()
+			killAfter(t, cmd, took/10+rand.N(took*6/10)) // a large source may take a third of the time
 			stored, err := filepath.Glob(filepath.Join(store, "*", "*", "*.sym"))
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +49,7 @@ func TestRestart(t *testing.T) {
 		if counts[19] > all {
 			t.Errorf("round %d: %d modules, more than there are", round, counts[19]) // of a debug file without its program
 		}
-		t.Logf("round %d, %v for all: %d of %d", round, took.Round(time.Second), counts, all)
+		t.Logf("round %d, %v of processor time for all: %d of %d", round, took.Round(time.Second), counts, all)
 		for i, half := range []int{counts[9], counts[19]} {
 			before := 0
 			if i > 0 {
@@ -62,4 +65,46 @@ func TestRestart(t *testing.T) {
 			t.Error(name)
 		}
 	}
+}
+
+// killAfter kills cmd, which has been started, once it has taken this much processor time, or waits until it has ended.
+func killAfter(t *testing.T, cmd *exec.Cmd, limit time.Duration) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+		if processorTime(cmd.Process.Pid) >= limit {
+			_ = cmd.Process.Kill()
+			<-ended
+			return
+		}
+	}
+}
+
+// processorTime returns the processor time of a process, by its fields utime and stime (proc_pid_stat(5)), which count
+// hundredths of a second; 0 if it has ended.
+func processorTime(pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(after) // from state, the third
+	if len(fields) < 13 {
+		return 0
+	}
+	var sum time.Duration
+	for _, field := range fields[11:13] {
+		ticks, _ := strconv.Atoi(field)
+		sum += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return sum
 }
