@@ -22,6 +22,7 @@ func TestResume(t *testing.T) {
 	var tag atomic.Value
 	tag.Store(`"1"`)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		replace := replaced.Load() // before the client has the whole answer
 		at := 0
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &at)
 		if match := r.Header.Get("If-Match"); match != "" && match != tag.Load() {
@@ -35,7 +36,7 @@ func TestResume(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 		}
 		w.Write(data[at:min(at+64<<10, len(data))])
-		if replaced.Load() {
+		if replace {
 			tag.Store(`"2"`)
 		}
 	}))
