@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sort"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/inlines"
@@ -20,6 +19,7 @@ import (
 	"symkit/emit"
 	"symkit/internal/bounds"
 	"symkit/internal/demangle"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/limits"

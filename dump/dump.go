@@ -38,7 +38,6 @@ import (
 	"strings"
 
 	"symkit/cfi"
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/frames"
 	"symkit/dump/internal/funcs"
@@ -54,6 +53,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/identity"
+	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/limits"

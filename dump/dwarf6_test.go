@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 	"symkit/test/testfile"
 )
 

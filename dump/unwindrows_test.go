@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 )
 
 // TestUnwindRows: the rows are what a reader of the written file finds at each of their

@@ -14,10 +14,10 @@ import (
 	"slices"
 	"sync"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/pathmap"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/limits"
 )

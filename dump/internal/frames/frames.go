@@ -14,10 +14,10 @@ import (
 	"slices"
 
 	"symkit/cfi"
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
 	"symkit/internal/bounds"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/internal/wire"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/symbols"
+	"symkit/internal/dwarfx"
 )
 
 // SymbolOnly returns the functions that a symbol describes but no DIE: gcc's thunks, bodies

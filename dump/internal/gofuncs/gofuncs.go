@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/gosym"
 	"symkit/dump/internal/inlines"
@@ -21,6 +20,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/bounds"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"

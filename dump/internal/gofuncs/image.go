@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/gosym"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 )
 
 // findTable finds Go's function table: by the section's name or, in a file without

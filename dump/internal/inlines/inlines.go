@@ -9,10 +9,10 @@ package inlines
 import (
 	"math"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/limits"

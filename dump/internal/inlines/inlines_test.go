@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
+	"symkit/internal/dwarfx"
 	"symkit/limits"
 )
 

@@ -1,7 +1,7 @@
 package inlines
 
 import (
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 )
 

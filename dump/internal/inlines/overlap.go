@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 )
 
 // Sound debug information has two calls at one byte only where one call encloses the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 )
 
 // intersect appends to dst the intersection of outer and inner, both of which ascend

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/load"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/located"
 )

@@ -10,11 +10,11 @@ package lines
 import (
 	"sort"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/funcs"
 	"symkit/dump/internal/load"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 )
 
 // TestRowAt: the row in force is found from every row before it.

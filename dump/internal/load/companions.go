@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/bounds"
+	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
 	"symkit/internal/quantity"

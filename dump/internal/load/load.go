@@ -17,11 +17,11 @@ import (
 	"context"
 	"errors"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/internal/dwarfx"
 	"symkit/internal/par"
 	"symkit/limits"
 )

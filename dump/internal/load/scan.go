@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"

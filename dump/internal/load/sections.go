@@ -3,8 +3,8 @@ package load
 import (
 	"debug/elf"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 	"symkit/internal/par"
 )
 

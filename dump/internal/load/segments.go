@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 )
 

@@ -1,6 +1,6 @@
 package naming
 
-import "symkit/dump/internal/dwarfx"
+import "symkit/internal/dwarfx"
 
 // linkageCache caches the numbers of linkage names by the offsets of the names in
 // .debug_str. A linker merges equal strings, so a name that many units have is at one

@@ -19,8 +19,8 @@ package naming
 import (
 	"bytes"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
+	"symkit/internal/dwarfx"
 )
 
 // Omitted is the text for a function without a name in any DIE or symbol, as both

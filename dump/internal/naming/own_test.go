@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 	"symkit/limits"
 )
 

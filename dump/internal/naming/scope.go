@@ -4,8 +4,8 @@ import (
 	"debug/dwarf"
 	"strings"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
+	"symkit/internal/dwarfx"
 )
 
 // scoper makes the scope that goes in front of a plain name, from the names of the

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 	"symkit/limits"
 )
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/emit"
 	"symkit/internal/demangle"
+	"symkit/internal/dwarfx"
 )
 
 // Namer numbers the names of units and makes their texts, for one goroutine.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/internal/demangle"
+	"symkit/internal/dwarfx"
 	"symkit/limits"
 )
 

@@ -4,12 +4,12 @@
 package record
 
 import (
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/inlines"
 	"symkit/dump/internal/naming"
 	"symkit/dump/internal/unwind"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 )
 
 // Func is a FUNC record with its lines and inlined calls.

@@ -5,7 +5,7 @@ import (
 	"debug/elf"
 	"slices"
 
-	"symkit/dump/internal/dwarfx"
+	"symkit/internal/dwarfx"
 )
 
 // inCode finds the data that symbols name in code. A data symbol is of the type STT_OBJECT, or is

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 	"symkit/test/mutant"
 )
 

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"sort"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/losses"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 )
 
 // Symbol is a symbol of code.

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/record"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 )
 
 // Header holds the MODULE and INFO records, with which a symbol file begins.

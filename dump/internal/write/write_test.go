@@ -7,11 +7,11 @@ import (
 	"io"
 	"testing"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/dump/internal/files"
 	"symkit/dump/internal/naming"
 	"symkit/dump/internal/record"
 	"symkit/emit"
+	"symkit/internal/dwarfx"
 )
 
 var header = Header{OS: "Linux", Arch: "x86_64", ID: "0", Name: "large"}

@@ -109,7 +109,7 @@ func seeds(f *testing.F) {
 		}
 		f.Add(frameSections(a.sections()))
 	}
-	for _, path := range []string{"testdata/tomb.elf.xz", "../../../testdata/elf/asm-x86_64-gas-dw5.elf", "../../../testdata/elf/lang-mips-gcc12-O2-dw4.elf"} {
+	for _, path := range []string{"testdata/tomb.elf.xz", "../../testdata/elf/asm-x86_64-gas-dw5.elf", "../../testdata/elf/lang-mips-gcc12-O2-dw4.elf"} {
 		if s, _, ok := elfSections(f, openELF(f, path)); ok {
 			f.Add(frameSections(s))
 		}

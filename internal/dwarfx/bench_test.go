@@ -13,7 +13,7 @@ import (
 func benchmarkData(b *testing.B) *Data {
 	corpus := os.Getenv("SYMKIT_CORPUS")
 	if corpus == "" {
-		return openReal(b, "../../../testdata/elf/go-x86_64-gc.elf.xz")
+		return openReal(b, "../../testdata/elf/go-x86_64-gc.elf.xz")
 	}
 	path := filepath.Join(corpus, "python3.11-dbg/usr/bin/python3.11d")
 	f, err := elf.Open(path)
@@ -103,7 +103,7 @@ func BenchmarkLines(b *testing.B) {
 // only the stack of open parents grows anew for each unit.
 func TestAllocs(t *testing.T) {
 	const perScan = 8 // the stack doubles: 2^7 parents at least
-	for _, path := range []string{"testdata/tomb.elf.xz", "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "../../../testdata/elf/cxx-x86_64-clang14-O2-dw5.elf", "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf"} {
+	for _, path := range []string{"testdata/tomb.elf.xz", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-clang14-O2-dw5.elf", "../../testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf"} {
 		d := openReal(t, path)
 		for _, inlines := range []bool{false, true} {
 			var s Scan

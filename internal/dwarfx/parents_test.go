@@ -7,7 +7,7 @@ import (
 
 // TestParentsOf: one DIE at a time, and out of the parent index, parents are the same.
 func TestParentsOf(t *testing.T) {
-	d := openReal(t, "../../../testdata/elf/lang-x86_64-gcc12-O2-dw5.elf")
+	d := openReal(t, "../../testdata/elf/lang-x86_64-gcc12-O2-dw5.elf")
 	compared := 0
 	for _, u := range d.Units {
 		var targets []Ref

@@ -456,7 +456,7 @@ func TestScanSharedRanges(t *testing.T) {
 // TestConcurrent: one Data, read by several goroutines, yields what it yields
 // to one (for go test -race).
 func TestConcurrent(t *testing.T) {
-	d := openReal(t, "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
+	d := openReal(t, "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf")
 	read := func(d *Data) string {
 		var s Scan
 		var table LineTable
@@ -475,7 +475,7 @@ func TestConcurrent(t *testing.T) {
 	for range 4 {
 		go func() { got <- read(d) }()
 	}
-	want := read(openReal(t, "../../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"))
+	want := read(openReal(t, "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"))
 	for range 4 {
 		if <-got != want {
 			t.Error("read otherwise")

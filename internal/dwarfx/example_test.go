@@ -3,13 +3,13 @@ package dwarfx_test
 import (
 	"fmt"
 
-	"symkit/dump/internal/dwarfx"
 	"symkit/elfx"
+	"symkit/internal/dwarfx"
 )
 
 // Example reads the functions of a program with their names, lines and inlined calls.
 func Example() {
-	f, err := elfx.Open("../../../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf")
+	f, err := elfx.Open("../../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf")
 	if err != nil {
 		fmt.Println(err)
 		return

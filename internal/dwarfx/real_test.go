@@ -12,7 +12,7 @@ import (
 // fixtures lists the ELF files under test: this package's and the module's.
 func fixtures(t testing.TB) (paths []string) {
 	t.Helper()
-	for _, pattern := range []string{"testdata/*.elf.xz", "../../../testdata/elf/*.elf", "../../../testdata/elf/*.so", "../../../testdata/elf/*.elf.xz", "../../../testdata/elf/*.debug"} {
+	for _, pattern := range []string{"testdata/*.elf.xz", "../../testdata/elf/*.elf", "../../testdata/elf/*.so", "../../testdata/elf/*.elf.xz", "../../testdata/elf/*.debug"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
