@@ -16,13 +16,14 @@ import (
 // publicReport reports what symbols say about PUBLIC records.
 type publicReport struct {
 	*Input
-	c *collect.Outcome
+	c     *collect.Outcome
+	stubs *plt.Stubs // once the symbols were compared
 }
 
 // Publics checks that every function symbol that no FUNC covers has a PUBLIC, and that every PUBLIC is a
 // symbol.
 func Publics(in *Input) *collect.Outcome {
-	r := &publicReport{in, collect.New(in.Report)}
+	r := &publicReport{Input: in, c: collect.New(in.Report)}
 	r.publics()
 	return r.c
 }
@@ -64,6 +65,7 @@ func (r *publicReport) publics() {
 		}
 		from = to
 	}
+	r.stubs = plt.Read(r.Truth.Image.Main, r.Truth.Symbols)
 	r.publicNames()
 	r.publicSizes()
 }
@@ -72,11 +74,10 @@ func (r *publicReport) publics() {
 // calls to other modules.
 func (r *publicReport) publicNames() {
 	c, s := r.c, r.Sym
-	stubs := plt.Read(r.Truth.Image.Main, r.Truth.Symbols)
-	for _, err := range stubs.Losses {
+	for _, err := range r.stubs.Losses {
 		c.Unverified(checks.Publics, 1, err.Error())
 	}
-	r.missingSlots(stubs.Slots)
+	r.missingSlots(r.stubs.Slots)
 	for i := range s.Publics {
 		p := &s.Publics[i]
 		addr := p.Addr + r.Bias
@@ -85,11 +86,11 @@ func (r *publicReport) publicNames() {
 		same := r.Truth.Symbols.At(addr)
 		verdict, stub := r.Truth.Symbols.Judge(same, string(p.Name)), false
 		if verdict == naming.Wrong {
-			verdict = stubs.Judge(addr, string(p.Name))
+			verdict = r.stubs.Judge(addr, string(p.Name))
 			stub = verdict != naming.Wrong
 		}
 		switch {
-		case !stub && r.unknown(p):
+		case r.unknown(p):
 			c.Unverified(checks.Publics, 1, noteExported)
 			continue
 		case verdict == naming.Unverified:
@@ -115,11 +116,12 @@ func (r *publicReport) publicNames() {
 // noteExported is why the PUBLIC records of a stripped file are not compared.
 const noteExported = "without .symtab, the file has the names of exported functions alone"
 
-// unknown reports whether the file cannot say anything about a PUBLIC: no symbol has its address, and
-// the table of the symbols that are not exported was stripped.
+// unknown reports whether the file cannot say anything about a PUBLIC: no symbol has its address, it is
+// that of no stub, and the table of the symbols that are not exported was stripped.
 func (r *publicReport) unknown(p *symfile.Public) bool {
 	symbols, addr := r.Truth.Symbols, p.Addr+r.Bias
-	return !symbols.Local && len(symbols.At(addr)) == 0 && r.Truth.Code.Contains(addr) && !strings.HasSuffix(string(p.Name), "@plt")
+	return !symbols.Local && len(symbols.At(addr)) == 0 && r.Truth.Code.Contains(addr) &&
+		!strings.HasSuffix(string(p.Name), "@plt") && r.stubs.Judge(addr, string(p.Name)) == naming.Wrong
 }
 
 // missingSlots reports the slots without a PUBLIC if other slots have one: a tool that names slots names
