@@ -21,8 +21,8 @@ import (
 	"symkit/internal/wire"
 )
 
-// ErrNoCode is the error for a core file.
-var ErrNoCode = errors.New("a core file has no symbols: give one of the programs that it names")
+// errNoCode is the error for a core file.
+var errNoCode = errors.New("a core file has no symbols: give one of the programs that it names")
 
 // file runs the stages. Each stage returns what it has found.
 func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*report.Report, error) {
@@ -74,7 +74,7 @@ func read(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*compa
 	main := img.Main
 	if main.Type == elf.ET_CORE {
 		const typeAt = 16 // of e_type (gABI, "ELF Header")
-		return nil, nil, fmt.Errorf("%s: %w", main.Path(), &wire.Error{Section: "ELF header", Offset: typeAt, Err: ErrNoCode})
+		return nil, nil, fmt.Errorf("%s: %w", main.Path(), &wire.Error{Section: "ELF header", Offset: typeAt, Err: errNoCode})
 	}
 	in := compare.Input{Jobs: opt.Jobs, Map: opt.Map, Report: opt.Options, Progress: opt.Progress}
 	if in.Jobs <= 0 {

@@ -14,7 +14,7 @@ var (
 	ErrOtherBuildID = errors.New("build id differs")
 	ErrOtherMachine = errors.New("machine, class or byte order differs")
 	ErrOtherLayout  = errors.New("code is at other addresses")
-	ErrNoCode       = errors.New("neither file holds code: both are debug files")
+	errNoCode       = errors.New("neither file holds code: both are debug files")
 )
 
 // Image is one module: the file that is loaded, and the file with the debug
@@ -39,7 +39,7 @@ func (img *Image) Size() uint64 {
 // loaded bytes (HoldsLoaded) is the binary; if both have them, the file with debug
 // information is the debug file. If b is nil, the image has a alone. If the two do
 // not belong together, the error has b's path and the difference: ErrOtherBuildID,
-// ErrOtherMachine, ErrOtherLayout or ErrNoCode.
+// ErrOtherMachine, ErrOtherLayout or errNoCode.
 func Join(a, b *File) (*Image, error) {
 	if b == nil {
 		return &Image{Main: a}, nil
@@ -63,7 +63,7 @@ func matches(a, b *File) error {
 	case a.buildID != nil && b.buildID != nil && !bytes.Equal(a.buildID, b.buildID):
 		return fmt.Errorf("%w: %x and %x", ErrOtherBuildID, b.buildID, a.buildID)
 	case !a.holdsLoaded && !b.holdsLoaded:
-		return ErrNoCode
+		return errNoCode
 	}
 
 	// Prelinking moves the binary but not the debug file. Tools such as patchelf

@@ -58,7 +58,7 @@ func TestJoinErrors(t *testing.T) {
 		{main, mustFile(t, elftest.DebugSpec(elf.ELFCLASS64, true).Build()), ErrOtherMachine},
 		{main, debug(func(s *elftest.Spec) { s.Sections[1].Data = s.NoteBytes("GNU", 3, []byte("x"), 4) }), ErrOtherBuildID},
 		{main, moved, ErrOtherLayout},
-		{moved, debug(func(*elftest.Spec) {}), ErrNoCode},
+		{moved, debug(func(*elftest.Spec) {}), errNoCode},
 	} {
 		m, err := Join(test.a, test.b)
 		if m != nil || !errors.Is(err, test.want) || !strings.HasPrefix(err.Error(), "test.elf: does not belong to test.elf: ") {

@@ -69,7 +69,7 @@ func hexWord(v uint32) uint64 {
 	return x + zeros + letters*('a'-10-'0')
 }
 
-// appendDec appends a line, file, origin or depth number. A number above MaxNumber, which
+// appendDec appends a line, file, origin or depth number. A number above maxNumber, which
 // consumers cannot hold, becomes 0.
 func appendDec(dst []byte, v uint32) []byte {
 	switch {
@@ -81,7 +81,7 @@ func appendDec(dst []byte, v uint32) []byte {
 		text := uint64(lastDec[v%1e3])<<(8*n&63) | uint64(first&0xffffff)
 		dst = binary.LittleEndian.AppendUint64(dst, text)
 		return dst[:len(dst)-5+int(n)]
-	case v > MaxNumber:
+	case v > maxNumber:
 		return append(dst, '0')
 	case v >= 1e8:
 		dst = appendDec(dst, v/1e8)
@@ -193,12 +193,12 @@ func (l Line) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// Append appends the INLINE lines to dst: one for every MaxRanges ranges.
+// Append appends the INLINE lines to dst: one for every maxRanges ranges.
 func (i *Inline) Append(dst []byte) []byte {
 	// Consumers limit the ranges of a record, so a long list continues in further
 	// records.
 	for left := i.Ranges; len(left) > 0; {
-		n := min(len(left), MaxRanges)
+		n := min(len(left), maxRanges)
 		dst = appendDec(append(dst, "INLINE "...), i.Depth)
 		dst = appendDec(append(dst, ' '), i.CallLine)
 		dst = appendDec(append(dst, ' '), i.CallFile)

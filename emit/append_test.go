@@ -13,7 +13,7 @@ func TestDigits(t *testing.T) {
 			t.Fatalf("appendHex(%d) = %s, want %s", v, got, want)
 		}
 		want := "x" + strconv.FormatUint(uint64(uint32(v)), 10)
-		if uint32(v) > MaxNumber {
+		if uint32(v) > maxNumber {
 			want = "x0"
 		}
 		if got := string(appendDec([]byte("x"), uint32(v))); got != want {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Faults of a symbol file. The Reader wraps a fault in a *LineError inside a *located.Error.
+// Faults of a symbol file. The Reader wraps a fault in a *lineError inside a *located.Error.
 var (
 	// errOrder: the format does not allow the record at this place.
 	errOrder = errors.New("record out of place")
@@ -34,15 +34,15 @@ var (
 	errOldForm = errors.New("name begins with a number")
 )
 
-// LineError is an error with the number of its line, from 1.
-type LineError struct {
+// lineError is an error with the number of its line, from 1.
+type lineError struct {
 	Line int
 	Err  error
 }
 
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-func (e *LineError) Unwrap() error { return e.Err }
+func (e *lineError) Unwrap() error { return e.Err }
 
 // section is the name of the text in errors.
 const section = "symbols"

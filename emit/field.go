@@ -79,7 +79,7 @@ func (f *fields) hex(maxDigits int) (v uint64) {
 func (f *fields) hex64() uint64 { return f.hex(16) }
 func (f *fields) hex32() uint32 { return uint32(f.hex(8)) }
 
-// dec reads a decimal number up to MaxNumber.
+// dec reads a decimal number up to maxNumber.
 func (f *fields) dec() uint32 {
 	// Ten digits fit in 64 bits, so number bounds the digits before the value is
 	// compared.
@@ -95,7 +95,7 @@ func (f *fields) dec() uint32 {
 	if !f.number(end, 10) {
 		return 0
 	}
-	if v > MaxNumber {
+	if v > maxNumber {
 		f.fail(start, errRange)
 		return 0
 	}
@@ -152,7 +152,7 @@ func (f *fields) name() []byte {
 		f.fail(f.pos, errExtra)
 	case name[len(name)-1] == ' ':
 		f.fail(len(f.line)-1, errExtra)
-	case len(name) > MaxName:
+	case len(name) > maxName:
 		f.fail(f.pos, errTooLong)
 	default:
 		if bad := badText(name); bad >= 0 {
@@ -198,7 +198,7 @@ func (f *fields) rules() []byte {
 	case f.err != nil:
 	case !f.more || len(rules) == 0:
 		f.fail(len(f.line), errMissing)
-	case len(rules) > MaxName:
+	case len(rules) > maxName:
 		f.fail(f.pos, errTooLong)
 	case bad >= 0:
 		f.fail(f.pos+bad, errRules)

@@ -77,7 +77,7 @@ func looseHex(w []byte) (v uint64, ok bool) {
 // size reads a size. A size that does not fit 32 bits becomes the largest one.
 func (l *loose) size() uint32 { return uint32(min(l.hex(), math.MaxUint32)) }
 
-// dec reads a decimal number. A negative number (an unknown file) or one above MaxNumber
+// dec reads a decimal number. A negative number (an unknown file) or one above maxNumber
 // becomes noNumber.
 func (l *loose) dec() uint32 {
 	v, ok := looseDec(l.word())
@@ -100,15 +100,15 @@ func looseDec(w []byte) (v uint32, ok bool) {
 		return 0, false
 	}
 
-	// The sum is capped at MaxNumber + 1, so that it cannot overflow.
+	// The sum is capped at maxNumber + 1, so that it cannot overflow.
 	for _, c := range digits {
 		c -= '0'
 		if c > 9 {
 			return 0, false
 		}
-		n = min(n*10+uint64(c), MaxNumber+1)
+		n = min(n*10+uint64(c), maxNumber+1)
 	}
-	if len(digits) < len(w) || n > MaxNumber {
+	if len(digits) < len(w) || n > maxNumber {
 		return noNumber, true
 	}
 	return uint32(n), true

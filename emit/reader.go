@@ -90,19 +90,19 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 
 		// An empty file lacks its MODULE record.
 		if r.line == 0 {
-			yield(nil, &located.Error{Section: section, Err: &LineError{1, errOrder}})
+			yield(nil, &located.Error{Section: section, Err: &lineError{1, errOrder}})
 		}
 	}
 }
 
 func (r *Reader) errorAt(off int, err error) error {
-	return &located.Error{Section: section, Offset: off, Err: &LineError{r.line, err}}
+	return &located.Error{Section: section, Offset: off, Err: &lineError{r.line, err}}
 }
 
 // record parses one line. The result is meaningless if f has failed.
 func (r *Reader) record(f *fields) Record {
-	if len(f.line) > MaxLine {
-		f.fail(MaxLine, errTooLong)
+	if len(f.line) > maxLine {
+		f.fail(maxLine, errTooLong)
 		return nil
 	}
 

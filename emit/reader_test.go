@@ -19,7 +19,7 @@ const head = "MODULE Linux x86 0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 f\n"
 func TestReaderErrors(t *testing.T) {
 	const fn = head + "FUNC 10 20 0 f\n"
 	const cfi = head + "STACK CFI INIT 10 20 .cfa: x\n"
-	long := strings.Repeat("a", MaxName+1)
+	long := strings.Repeat("a", maxName+1)
 	for _, test := range []struct {
 		name, text string
 		want       error
@@ -33,7 +33,7 @@ func TestReaderErrors(t *testing.T) {
 		{"lower-case keyword", head + "«func 1 2 0 f\n", errOrder}, // "f" begins a line record
 		{"control character in a keyword", head + "FI«\x00LE 1 b\n", errText},
 		{"long keyword", head + "«" + strings.Repeat("X", maxWord+1) + "\n", errTooLong},
-		{"overlong line", head + "FILE 1 " + strings.Repeat("a", MaxLine-7) + "«a\n", errTooLong},
+		{"overlong line", head + "FILE 1 " + strings.Repeat("a", maxLine-7) + "«a\n", errTooLong},
 		{"CRLF", head + "FILE 1 b«\r\n", errText},
 
 		{"MODULE records: not first", "«FILE 0 a\n", errOrder},
@@ -135,7 +135,7 @@ func TestReaderErrors(t *testing.T) {
 			continue
 		}
 		we, ok := errors.AsType[*located.Error](errs[0])
-		le, ok2 := errors.AsType[*LineError](errs[0])
+		le, ok2 := errors.AsType[*lineError](errs[0])
 		if !ok || !ok2 || !errors.Is(errs[0], test.want) || we.Offset != at || we.Section != "symbols" ||
 			le.Line != strings.Count(text[:at], "\n")+1 {
 			t.Errorf("%s: got %v, want %v at %#x", test.name, errs[0], test.want, at)

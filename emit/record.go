@@ -20,28 +20,28 @@
 // ("FUNC records", "STACK CFI records") are those of Breakpad's format
 // document, symbol_files.md.
 //
-// The Writer stays within the limits of all known consumers: see MaxLine,
-// MaxName and MaxRanges, and Func for the text of names. Sizes of code are
+// The Writer stays within the limits of all known consumers: see maxLine,
+// maxName and maxRanges, and Func for the text of names. Sizes of code are
 // below 2^32 by their type; Split cuts larger ranges.
 package emit
 
-// Limits of records. The Reader rejects a line above MaxLine and a name above MaxName.
+// Limits of records. The Reader rejects a line above maxLine and a name above maxName.
 const (
-	// MaxLine bounds a line in bytes, without its newline: readers with a fixed
+	// maxLine bounds a line in bytes, without its newline: readers with a fixed
 	// buffer discard lines that are not much longer.
-	MaxLine = 100 << 10
-	// MaxName bounds a name in bytes as written. A longer one is cut and ends
+	maxLine = 100 << 10
+	// maxName bounds a name in bytes as written. A longer one is cut and ends
 	// in "<truncated>".
-	MaxName = 64 << 10
-	// MaxRanges is the number of ranges in one INLINE record; further ranges are
+	maxName = 64 << 10
+	// maxRanges is the number of ranges in one INLINE record; further ranges are
 	// written in further records. Breakpad's reader silently drops the ranges after
 	// the 254th; the Reader rejects a record with more.
-	MaxRanges = 250
+	maxRanges = 250
 )
 
-// MaxNumber is the largest line, file, origin or depth number: consumers keep
+// maxNumber is the largest line, file, origin or depth number: consumers keep
 // them in 32-bit signed integers.
-const MaxNumber = 1<<31 - 1
+const maxNumber = 1<<31 - 1
 
 // Record is a pointer to one of the record types of this package. The Reader
 // yields records; a type switch distinguishes them.
@@ -88,7 +88,7 @@ type InlineOrigin struct {
 // at both ends are dropped; a control character (Unicode class Cc, so tab, CR,
 // newline, NUL), a bidirectional control, a line or paragraph separator and each
 // byte that is not UTF-8 become \xNN; an empty name becomes "<name omitted>"; a long name
-// is cut (MaxName). A backslash is not escaped, because it is common in file names:
+// is cut (maxName). A backslash is not escaped, because it is common in file names:
 // escapes are for human readers and cannot be reversed.
 type Func struct {
 	Addr      uint64 // module-relative
@@ -102,7 +102,7 @@ type Func struct {
 type Line struct {
 	Addr uint64 // module-relative
 	Size uint32 // in bytes
-	Line uint32 // 0: no line; a number above MaxNumber is written as 0
+	Line uint32 // 0: no line; a number above maxNumber is written as 0
 	File uint32 // the Num of a File
 }
 
@@ -120,7 +120,7 @@ type Range struct {
 // the code around the call, and CallLine to 0.
 type Inline struct {
 	Depth    uint32 // 0: called from the function itself
-	CallLine uint32 // line of the call; above MaxNumber it is written as 0
+	CallLine uint32 // line of the call; above maxNumber it is written as 0
 	CallFile uint32 // the Num of a File
 	Origin   uint32 // the Num of an InlineOrigin
 	// Ranges is the inlined code. Without ranges, nothing is written. The Ranges of a
@@ -140,7 +140,7 @@ type Public struct {
 // StackCFI records that follow belong to it.
 //
 // Rules that break the format (no "REG: EXPRESSION" pairs divided by single
-// spaces, other than printable ASCII, longer than MaxName) are written as
+// spaces, other than printable ASCII, longer than maxName) are written as
 // ".cfa: .undef .ra: .undef": a stack walker then finds no caller, instead of a wrong
 // one.
 type StackCFIInit struct {

@@ -84,7 +84,7 @@ func appendName(dst, name []byte) []byte {
 	switch {
 	case len(name) == 0:
 		return append(dst, nameOmitted...)
-	case len(name) <= MaxName && plain(name) == len(name):
+	case len(name) <= maxName && plain(name) == len(name):
 		return append(dst, name...)
 	}
 	return appendEscaped(dst, name, 0)
@@ -104,7 +104,7 @@ func isName(name string) bool { return isTrimmed(name) && badText([]byte(name)) 
 
 // isTrimmed reports whether a name is neither empty nor too long and has no spaces at its ends.
 func isTrimmed(name string) bool {
-	return 0 < len(name) && len(name) <= MaxName && name[0] != ' ' && name[len(name)-1] != ' '
+	return 0 < len(name) && len(name) <= maxName && name[0] != ' ' && name[len(name)-1] != ' '
 }
 
 // OriginName is Name for an InlineOrigin, with the rule that Append documents.
@@ -126,7 +126,7 @@ func IsPlainOriginName(name string) bool { return isTrimmed(name) && !beginsWith
 func appendEscaped(dst, name []byte, esc int) []byte {
 	start, cut := len(dst), len(dst)
 	for at := 0; at < len(name); {
-		if len(dst)-start <= MaxName-len(nameCut) {
+		if len(dst)-start <= maxName-len(nameCut) {
 			cut = len(dst)
 		}
 		r, n := utf8.DecodeRune(name[at:])
@@ -137,7 +137,7 @@ func appendEscaped(dst, name []byte, esc int) []byte {
 		} else {
 			dst = append(dst, name[at:][:n]...)
 		}
-		if len(dst)-start > MaxName {
+		if len(dst)-start > maxName {
 			return append(dst[:cut], nameCut...)
 		}
 		at += n
@@ -192,7 +192,7 @@ func beginsWithNumber(b []byte) bool {
 // appendRules appends the rules of a STACK CFI record by the rule that
 // StackCFIInit documents.
 func appendRules(dst, rules []byte) []byte {
-	if len(rules) > MaxName || badRules(rules) >= 0 {
+	if len(rules) > maxName || badRules(rules) >= 0 {
 		return append(dst, rulesBroken...)
 	}
 	return append(dst, rules...)

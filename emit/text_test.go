@@ -10,7 +10,7 @@ import (
 )
 
 func TestName(t *testing.T) {
-	long := strings.Repeat("a", MaxName)
+	long := strings.Repeat("a", maxName)
 	for _, test := range []struct{ name, in, want string }{
 		{"plain", "operator()(int) const", "operator()(int) const"},
 		{"UTF-8", "größe<数>", "größe<数>"},
@@ -31,12 +31,12 @@ func TestName(t *testing.T) {
 		{"every byte position", "1234567\xff\x7f234567\x1f", `1234567\xff\x7f234567\x1f`},
 		{"backslash", `C:\x41\n`, `C:\x41\n`},
 		{"longest", long, long},
-		{"one too long", long + "b", long[:MaxName-len(nameCut)] + nameCut},
-		{"escape at the cut", long[:MaxName-len(nameCut)-1] + "\n" + long,
-			long[:MaxName-len(nameCut)-1] + nameCut},
-		{"rune at the cut", long[:MaxName-len(nameCut)-1] + "ü" + long,
-			long[:MaxName-len(nameCut)-1] + nameCut},
-		{"long by its escapes", strings.Repeat("\n", MaxName/4), strings.Repeat(`\x0a`, MaxName/4)},
+		{"one too long", long + "b", long[:maxName-len(nameCut)] + nameCut},
+		{"escape at the cut", long[:maxName-len(nameCut)-1] + "\n" + long,
+			long[:maxName-len(nameCut)-1] + nameCut},
+		{"rune at the cut", long[:maxName-len(nameCut)-1] + "ü" + long,
+			long[:maxName-len(nameCut)-1] + nameCut},
+		{"long by its escapes", strings.Repeat("\n", maxName/4), strings.Repeat(`\x0a`, maxName/4)},
 	} {
 		got := Name(test.in)
 		if got != test.want {
@@ -122,7 +122,7 @@ func TestRules(t *testing.T) {
 			}
 		}
 	}
-	long := []byte(".cfa: sp" + strings.Repeat(" 1 +", MaxName/4))
+	long := []byte(".cfa: sp" + strings.Repeat(" 1 +", maxName/4))
 	if got := string(appendRules(nil, long)); got != rulesBroken {
 		t.Errorf("%d bytes of rules are written as %.80q", len(long), got)
 	}
@@ -140,7 +140,7 @@ func FuzzName(f *testing.F) {
 	for _, s := range []string{"", "main", " a\nb ", "\xff\x00", "7 x", "größe", "a\u0085b"} {
 		f.Add([]byte(s))
 	}
-	f.Add(bytes.Repeat([]byte("\u0080a"), MaxName/4))
+	f.Add(bytes.Repeat([]byte("\u0080a"), maxName/4))
 	f.Fuzz(func(t *testing.T, name []byte) {
 		s := string(name)
 		recs := []Record{
@@ -158,7 +158,7 @@ func FuzzName(f *testing.F) {
 		var text []byte
 		for _, rec := range recs {
 			line := rec.Append(nil)
-			if len(line) > MaxLine+1 || bytes.Count(line, []byte("\n")) > 1 ||
+			if len(line) > maxLine+1 || bytes.Count(line, []byte("\n")) > 1 ||
 				!utf8.Valid(line) || bytes.ContainsFunc(bytes.TrimSuffix(line, []byte("\n")), printable.Hidden) {
 				t.Fatalf("%T{%q} is written as %q", rec, name, line)
 			}

@@ -31,7 +31,7 @@ func TestWriter(t *testing.T) {
 
 // "INLINE records": Breakpad's reader keeps 254 ranges of one record.
 func TestInlineSplit(t *testing.T) {
-	for n, lines := range map[int]int{0: 0, 1: 1, MaxRanges: 1, MaxRanges + 1: 2, 5*MaxRanges + 7: 6} {
+	for n, lines := range map[int]int{0: 0, 1: 1, maxRanges: 1, maxRanges + 1: 2, 5*maxRanges + 7: 6} {
 		in := Inline{Depth: 1, CallLine: 2}
 		for i := range n {
 			in.Ranges = append(in.Ranges, Range{uint64(i) * 16, 9})
@@ -58,7 +58,7 @@ func TestInlineSplit(t *testing.T) {
 // What no consumer could hold is not written.
 func TestOutOfRange(t *testing.T) {
 	for want, rec := range map[string]Record{
-		"10 1 0 0\n":                    &Line{0x10, 1, MaxNumber + 1, 1<<32 - 1},
+		"10 1 0 0\n":                    &Line{0x10, 1, maxNumber + 1, 1<<32 - 1},
 		"fffffffffffffffe 1 1 0\n":      &Line{1<<64 - 2, 99, 1, 0},
 		"FUNC ffffffffffffffff 0 0 f\n": &Func{Addr: 1<<64 - 1, Size: 1, Name: []byte("f")},
 		"STACK CFI INIT ffffffffffffffff 0 " + rulesBroken + "\n": &StackCFIInit{1<<64 - 1, 1, nil},

@@ -33,8 +33,8 @@ type generatedLine struct {
 	line uint32
 }
 
-// ErrGenerated: a file is neither a perf map nor a jitdump file.
-var ErrGenerated = errors.New("neither a perf map (lines of START SIZE NAME) nor a jitdump file")
+// errGenerated: a file is neither a perf map nor a jitdump file.
+var errGenerated = errors.New("neither a perf map (lines of START SIZE NAME) nor a jitdump file")
 
 // Add reads a perf map or a jitdump file up to the first damage. Where functions
 // overlap, the function that was added last counts. The names alias data. Add returns
@@ -52,7 +52,7 @@ func (g *Generated) Add(data []byte) error {
 	case len(g.funcs) > before:
 		err = nil // a program that crashes cuts its last record short
 	case err == nil:
-		err = ErrGenerated
+		err = errGenerated
 	}
 
 	// A lookup goes back from the last function that begins at or before an address. ends

@@ -92,8 +92,8 @@ type Coverage struct {
 	Covered uint64 `json:"covered_bytes"`
 }
 
-// Percent returns the share that is covered, 100 if there is no code.
-func (c Coverage) Percent() float64 {
+// percent returns the share that is covered, 100 if there is no code.
+func (c Coverage) percent() float64 {
 	if c.Code == 0 {
 		return 100
 	}

@@ -50,7 +50,7 @@ func (q Requirements) Unmet(r *Report) (unmet []string) {
 		i := slices.IndexFunc(r.Coverage, func(c Coverage) bool { return c.Class == t.Class })
 		if i < 0 {
 			unmet = append(unmet, fmt.Sprintf("coverage of %s: not known here", t.Class))
-		} else if got := r.Coverage[i].Percent(); got < t.Percent {
+		} else if got := r.Coverage[i].percent(); got < t.Percent {
 			unmet = append(unmet, fmt.Sprintf("coverage of %s: %.2f %%, less than %g %%", t.Class, got, t.Percent))
 		}
 	}

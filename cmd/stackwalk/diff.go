@@ -102,10 +102,10 @@ func noDump(path string) error {
 
 // diff writes the differences to out and returns the exit code.
 func (c *diffCLI) diff(out io.Writer) (int, error) {
-	d := compare.New()
+	var d *compare.Differences
 	err := cmp.Or(noDump(c.A), noDump(c.B))
 	if err == nil {
-		err = d.Paths(c.A, c.B)
+		d, err = compare.Paths(c.A, c.B)
 	}
 	if err != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {

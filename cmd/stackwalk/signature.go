@@ -6,13 +6,12 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/smallfile"
 	"symkit/walk"
-	"symkit/walk/report"
 	"symkit/walk/signature"
 )
 
 // signer makes crash signatures.
 type signer struct {
-	lists       *signature.Lists
+	lists       *signature.Lists       // nil: the included ones
 	annotations *signature.Annotations // nil: none
 }
 
@@ -46,11 +45,7 @@ func (s *signer) sign(res *walk.Result) {
 		return
 	}
 
-	lists := s.lists
-	if lists == nil {
-		lists = signature.Included()
-	}
-	made, ok := report.Sign(res, lists, s.annotations)
+	made, ok := signature.Of(res, s.lists, s.annotations)
 	if ok {
 		res.Process.Facts.Signature, res.Process.Facts.ProtoSignature = made.Text, made.Proto
 	}

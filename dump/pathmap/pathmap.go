@@ -63,15 +63,15 @@ const (
 	partDigestUpper // the same, upper case
 )
 
-// ErrRule is the error for a rule that cannot be used.
-var ErrRule = errors.New("unusable path mapping")
+// errRule is the error for a rule that cannot be used.
+var errRule = errors.New("unusable path mapping")
 
 // AddPrefix adds a rule FROM=TO: in a name that is FROM, or lies below FROM, TO replaces
 // FROM.
 func (m *Map) AddPrefix(rule string) error {
 	from, to, ok := strings.Cut(rule, "=")
 	if !ok || from == "" {
-		return fmt.Errorf("%w: %q: want FROM=TO", ErrRule, rule)
+		return fmt.Errorf("%w: %q: want FROM=TO", errRule, rule)
 	}
 
 	m.prefixes = append(m.prefixes, prefix{from, to})
@@ -85,7 +85,7 @@ func (m *Map) AddPrefix(rule string) error {
 func (m *Map) AddPattern(re, template string, vars map[string]string, files ...string) error {
 	compiled, err := regexp.Compile(re)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRule, err)
+		return fmt.Errorf("%w: %w", errRule, err)
 	}
 	parts, err := parseTemplate(template, vars)
 	if err != nil {
@@ -126,7 +126,7 @@ func parseTemplate(template string, vars map[string]string) (parts []part, err e
 		case err == nil && group >= 0:
 			parts = append(parts, part{kind: partGroup, group: group})
 		default:
-			return nil, fmt.Errorf("%w: {%s} in %q is no group, no variable and no digest", ErrRule, name, template)
+			return nil, fmt.Errorf("%w: {%s} in %q is no group, no variable and no digest", errRule, name, template)
 		}
 		rest = after
 	}
@@ -152,7 +152,7 @@ func (m *Map) AddFile(path string, vars map[string]string) error {
 		Mappings  []rule
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return fmt.Errorf("%s: %w: %w", path, ErrRule, err)
+		return fmt.Errorf("%s: %w: %w", path, errRule, err)
 	}
 
 	// The caller's variables replace those of the file.

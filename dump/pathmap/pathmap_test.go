@@ -29,7 +29,7 @@ func TestMapPrefix(t *testing.T) {
 		}
 	}
 	for _, rule := range []string{"", "no equals sign", "=to"} {
-		if err := m.AddPrefix(rule); !errors.Is(err, ErrRule) {
+		if err := m.AddPrefix(rule); !errors.Is(err, errRule) {
 			t.Errorf("rule %q: %v", rule, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestMapPattern(t *testing.T) {
 	}
 	var m Map
 	for _, bad := range [][2]string{{"(", "x"}, {"x", "{nothing}"}, {"x", "{-1}"}} {
-		if err := m.AddPattern(bad[0], bad[1], vars); !errors.Is(err, ErrRule) {
+		if err := m.AddPattern(bad[0], bad[1], vars); !errors.Is(err, errRule) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

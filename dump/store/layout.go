@@ -41,13 +41,13 @@ const (
 )
 
 var (
-	// ErrNoBuildID is the error for a module without a build id in a layout whose
+	// errNoBuildID is the error for a module without a build id in a layout whose
 	// paths are made of build ids.
-	ErrNoBuildID = errors.New("no build id, by which this layout finds modules")
-	// ErrNoPlace is the error for an ELF file in a layout of symbol files alone.
-	ErrNoPlace = errors.New("this layout has no place for ELF files")
-	// ErrNameTooLong is the error for a name that file systems do not accept.
-	ErrNameTooLong = errors.New("name is too long for a file")
+	errNoBuildID = errors.New("no build id, by which this layout finds modules")
+	// errNoPlace is the error for an ELF file in a layout of symbol files alone.
+	errNoPlace = errors.New("this layout has no place for ELF files")
+	// errNameTooLong is the error for a name that file systems do not accept.
+	errNameTooLong = errors.New("name is too long for a file")
 )
 
 // maxName is the longest name of a file or directory on usual file systems, in
@@ -61,9 +61,9 @@ type Module struct {
 	BuildID string   // upper-case hexadecimal; may be empty
 }
 
-// Paths returns the paths of a file of m: slash-separated, below the store's directory,
+// paths returns the paths of a file of m: slash-separated, below the store's directory,
 // without duplicates and in the order of the names.
-func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
+func (l Layout) paths(m Module, kind Kind) (paths []string, err error) {
 	if l == Breakpad {
 		return breakpadPaths(m, kind)
 	}
@@ -72,7 +72,7 @@ func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
 		id = m.ID
 	}
 	if len(id) <= 2 {
-		return nil, ErrNoBuildID
+		return nil, errNoBuildID
 	}
 
 	id = strings.ToLower(id)
@@ -85,15 +85,15 @@ func (l Layout) Paths(m Module, kind Kind) (paths []string, err error) {
 
 func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 	if kind != Symbols {
-		return nil, ErrNoPlace
+		return nil, errNoPlace
 	}
 
 	for _, name := range m.Names {
 		// Breakpad replaces the ending .pdb, which modules of Windows have.
-		name = FileName(name)
+		name = fileName(name)
 		file := strings.TrimSuffix(name, ".pdb") + ".sym"
 		if len(file)+maxSuffix > maxName {
-			return nil, fmt.Errorf("%w: %.40s… has %d bytes", ErrNameTooLong, name, len(name))
+			return nil, fmt.Errorf("%w: %.40s… has %d bytes", errNameTooLong, name, len(name))
 		}
 		to := path.Join(name, m.ID, file)
 		if !slices.Contains(paths, to) {
@@ -103,6 +103,6 @@ func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
 	return paths, nil
 }
 
-// FileName returns the file name that a store has for a module's name: the part after the
+// fileName returns the file name that a store has for a module's name: the part after the
 // last slash or backslash, with _ for characters that Windows allows in no name.
-func FileName(name string) string { return filename.Escape(name) }
+func fileName(name string) string { return filename.Escape(name) }

@@ -66,9 +66,9 @@ func (s *Store) Close() error {
 	return s.root.Close()
 }
 
-// Paths returns the paths of a file of m, relative to the store's directory.
+// paths returns the paths of a file of m, relative to the store's directory.
 func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
-	paths, err := s.opt.Layout.Paths(m, kind)
+	paths, err := s.opt.Layout.paths(m, kind)
 
 	// symbolicator recognises compression by the content, not by the name.
 	if s.opt.Layout == Breakpad || s.opt.Layout == GDB && kind == Symbols {

@@ -34,7 +34,7 @@ func TestPaths(t *testing.T) {
 	}{
 		{Breakpad, lib, Symbols, []string{"libz.so.1/" + id + "/libz.so.1.sym", "libz.so.1.2.13/" + id + "/libz.so.1.2.13.sym"}, nil},
 		{Breakpad, plain, Symbols, []string{"app.pdb/" + id + "/app.sym"}, nil},
-		{Breakpad, lib, DebugInfo, nil, ErrNoPlace},
+		{Breakpad, lib, DebugInfo, nil, errNoPlace},
 		{Unified, lib, Symbols, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d/breakpad"}, nil},
 		{Unified, lib, Executable, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d/executable"}, nil},
 		{Unified, lib, DebugInfo, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d/debuginfo"}, nil},
@@ -42,11 +42,11 @@ func TestPaths(t *testing.T) {
 		{GDB, lib, Symbols, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d.sym"}, nil},
 		{GDB, lib, Executable, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d"}, nil},
 		{GDB, lib, DebugInfo, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d.debug"}, nil},
-		{GDB, plain, Symbols, nil, ErrNoBuildID},
-		{Unified, Module{ID: id, BuildID: "AB"}, Symbols, nil, ErrNoBuildID},
-		{Breakpad, Module{Names: []string{strings.Repeat("x", 248)}, ID: id}, Symbols, nil, ErrNameTooLong},
+		{GDB, plain, Symbols, nil, errNoBuildID},
+		{Unified, Module{ID: id, BuildID: "AB"}, Symbols, nil, errNoBuildID},
+		{Breakpad, Module{Names: []string{strings.Repeat("x", 248)}, ID: id}, Symbols, nil, errNameTooLong},
 	} {
-		got, err := test.layout.Paths(test.m, test.kind)
+		got, err := test.layout.paths(test.m, test.kind)
 		if diff := cmp.Diff(test.want, got); diff != "" || !errors.Is(err, test.err) {
 			t.Errorf("%v %v of %v: %v\n%s", test.layout, test.kind, test.m, err, diff)
 		}
@@ -60,7 +60,7 @@ func TestFileName(t *testing.T) {
 		"two words": "two words", "tab\there": "tab_here", "nl\n": "nl_", "nul\x00x": "nul_x", "bad\xffutf": "bad_utf",
 		"straße": "straße", "c1\u0085x": "c1_x", "\ufffd": "\ufffd",
 	} {
-		if got := FileName(name); got != want {
+		if got := fileName(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
@@ -72,8 +72,8 @@ func FuzzFileName(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got := FileName(name)
-		if !filepath.IsLocal(got) || got == "." || strings.ContainsAny(got, "/\\\x00\n\r") || FileName(got) != got {
+		got := fileName(name)
+		if !filepath.IsLocal(got) || got == "." || strings.ContainsAny(got, "/\\\x00\n\r") || fileName(got) != got {
 			t.Errorf("%q: %q", name, got)
 		}
 	})

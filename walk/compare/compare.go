@@ -71,8 +71,8 @@ type groupKey struct {
 	scanned               bool
 }
 
-// New returns a collector without differences.
-func New() *Differences {
+// newDifferences returns a collector without differences.
+func newDifferences() *Differences {
 	return &Differences{groups: map[groupKey]*group{}, counts: map[Kind]int{}}
 }
 
@@ -118,9 +118,9 @@ func (d *Differences) add(key groupKey, at place) {
 	g.Count++
 }
 
-// Compare adds the differences between two results of one crash. name is that of the
+// compare adds the differences between two results of one crash. name is that of the
 // results in their directories.
-func (d *Differences) Compare(name string, a, b *Result) {
+func (d *Differences) compare(name string, a, b *result) {
 	d.Results++
 	c := comparer{d: d, at: place{Result: name}, a: a, b: b, ranks: schemaRanks}
 	if a.Extended && b.Extended {
@@ -147,7 +147,7 @@ func orNone(s string) string {
 // comparer compares two results.
 type comparer struct {
 	d     *Differences
-	a, b  *Result
+	a, b  *result
 	at    place
 	ranks map[string]int
 }
@@ -186,7 +186,7 @@ type threadKey struct{ id, nth int }
 
 // threads pairs the threads of both results by their ids.
 func (c *comparer) threads() {
-	others := map[threadKey]*Thread{}
+	others := map[threadKey]*thread{}
 	nth := map[int]int{}
 	for i := range c.b.Threads {
 		t := &c.b.Threads[i]
@@ -224,7 +224,7 @@ func (c *comparer) threads() {
 }
 
 // stacks compares two stacks of one thread. Frames are the same if their addresses are.
-func (c *comparer) stacks(a, b *Thread) {
+func (c *comparer) stacks(a, b *thread) {
 	pairs := align(len(a.Frames), len(b.Frames), func(i int) uint64 { return a.Frames[i].Addr }, func(j int) uint64 { return b.Frames[j].Addr })
 	before, after := 0, 0 // numbers of the frames, inlined calls included
 	for _, p := range pairs {
@@ -252,7 +252,7 @@ func (c *comparer) stacks(a, b *Thread) {
 
 // alone adds a frame that only one stack has, with its inlined calls. end is the reason why
 // the other stack ends.
-func (c *comparer) alone(k Kind, f *Frame, number int, end string) {
+func (c *comparer) alone(k Kind, f *frame, number int, end string) {
 	c.at.Addr, c.at.End = f.Addr, end
 	for _, in := range f.Inlines {
 		c.at.Frame = number
@@ -264,7 +264,7 @@ func (c *comparer) alone(k Kind, f *Frame, number int, end string) {
 }
 
 // one adds a frame or an inlined call that only one stack has.
-func (c *comparer) one(k Kind, f *Frame, name string) {
+func (c *comparer) one(k Kind, f *frame, name string) {
 	key := groupKey{kind: k, module: f.Module, before: name, scanned: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if k == gained {
 		key.before, key.after = "", name
@@ -273,7 +273,7 @@ func (c *comparer) one(k Kind, f *Frame, name string) {
 }
 
 // name returns the function, or the offset in the module where there is no symbol.
-func (f *Frame) name() string {
+func (f *frame) name() string {
 	switch {
 	case f.Function != "":
 		return f.Function
@@ -284,7 +284,7 @@ func (f *Frame) name() string {
 }
 
 // frames compares two frames at one address. before and after are their numbers.
-func (c *comparer) frames(f, g *Frame, before, after int) {
+func (c *comparer) frames(f, g *frame, before, after int) {
 	c.inlines(f, g, before, after)
 	c.at.Frame = before + len(f.Inlines)
 
@@ -312,12 +312,12 @@ func (c *comparer) frames(f, g *Frame, before, after int) {
 }
 
 // start returns the function of f with the place in the module where it begins.
-func (c *comparer) start(f *Frame) string {
+func (c *comparer) start(f *frame) string {
 	return fmt.Sprintf("%s at %#x", f.Function, f.Start-f.Addr+f.Offset)
 }
 
 // source compares the lines of one function.
-func (c *comparer) source(module, function string, a, b Source) {
+func (c *comparer) source(module, function string, a, b source) {
 	if a != b {
 		c.d.note(lineChanged, module, function+" "+a.String(), b.String(), c.at)
 	}
@@ -325,8 +325,8 @@ func (c *comparer) source(module, function string, a, b Source) {
 
 // inlines compares the calls inlined into two frames. A lost and a gained call next to each
 // other are one that was renamed.
-func (c *comparer) inlines(f, g *Frame, before, after int) {
-	name := func(list []Inline) func(int) string { return func(i int) string { return list[i].Function } }
+func (c *comparer) inlines(f, g *frame, before, after int) {
+	name := func(list []inline) func(int) string { return func(i int) string { return list[i].Function } }
 	pairs := align(len(f.Inlines), len(g.Inlines), name(f.Inlines), name(g.Inlines))
 	for i := 0; i < len(pairs); i++ {
 		p := pairs[i]

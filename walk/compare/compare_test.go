@@ -73,8 +73,8 @@ func TestThumb(t *testing.T) {
 // differences lists the groups of all kinds.
 func differences(t *testing.T, first, second string) string {
 	t.Helper()
-	d := New()
-	d.Compare("", read(t, first), read(t, second))
+	d := newDifferences()
+	d.compare("", parsed(t, first), parsed(t, second))
 	var lines []string
 	for _, k := range Kinds() {
 		for _, g := range d.sorted(k) {
@@ -84,9 +84,9 @@ func differences(t *testing.T, first, second string) string {
 	return strings.Join(lines, "\n")
 }
 
-func read(t *testing.T, text string) *Result {
+func parsed(t *testing.T, text string) *result {
 	t.Helper()
-	r, err := Read(strings.NewReader(text))
+	r, err := parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,15 +99,15 @@ func TestReadErrors(t *testing.T) {
 		want error
 		says string
 	}{
-		{"", ErrNotResult, "the file is empty"},
-		{"[]", ErrNotResult, ""},
-		{"{}", ErrNotResult, "no status"},
+		{"", errNotResult, "the file is empty"},
+		{"[]", errNotResult, ""},
+		{"{}", errNotResult, "no status"},
 		{first[:200], nil, "the file is cut short"},
-		{`{"status":"ERROR_NO_THREAD_LIST"}`, ErrStatus, "ERROR_NO_THREAD_LIST"},
-		{`{"status":"OK","symkit":{"version":2}}`, ErrVersion, "2; version 1"},
-		{`{"status":"OK","threads":[{"frames":[{"offset":"0xzz"}]}]}`, ErrNotResult, "0xzz"},
+		{`{"status":"ERROR_NO_THREAD_LIST"}`, errStatus, "ERROR_NO_THREAD_LIST"},
+		{`{"status":"OK","symkit":{"version":2}}`, errVersion, "2; version 1"},
+		{`{"status":"OK","threads":[{"frames":[{"offset":"0xzz"}]}]}`, errNotResult, "0xzz"},
 	} {
-		_, err := Read(strings.NewReader(test.text))
+		_, err := parse(strings.NewReader(test.text))
 		if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%.40s: %v, want %v with %q", test.text, err, test.want, test.says)
 		}
@@ -127,8 +127,8 @@ func TestDirectories(t *testing.T) {
 		write(t, filepath.Join(b, path), text)
 	}
 
-	d := New()
-	if err := d.Paths(a, b); err != nil {
+	d, err := Paths(a, b)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
@@ -184,15 +184,15 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(first))
 	f.Add([]byte(`{"status":"OK","threads":[{},{"thread_id":7,"frames":[{},{"offset":"0x1010","inlines":[{}]}]}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := Read(strings.NewReader(string(text)))
+		r, err := parse(strings.NewReader(string(text)))
 		if err != nil {
 			return
 		}
-		a, _ := Read(strings.NewReader(first))
-		there, back, same := New(), New(), New()
-		there.Compare("", a, r)
-		back.Compare("", r, a)
-		same.Compare("", r, r)
+		a, _ := parse(strings.NewReader(first))
+		there, back, same := newDifferences(), newDifferences(), newDifferences()
+		there.compare("", a, r)
+		back.compare("", r, a)
+		same.compare("", r, r)
 		if len(same.groups) > 0 {
 			t.Fatalf("a result differs from itself: %v", same.groups)
 		}
@@ -204,11 +204,11 @@ func FuzzRead(f *testing.F) {
 
 // TestScanned: frames that only scanning found are marked, because they can be wrong.
 func TestScanned(t *testing.T) {
-	a := &Result{Threads: []Thread{{ID: 1, Frames: []Frame{{Addr: 1, Function: "f", Trust: "context"}}}}}
-	b := &Result{Threads: []Thread{{ID: 1, Frames: []Frame{{Addr: 1, Function: "f", Trust: "context"},
+	a := &result{Threads: []thread{{ID: 1, Frames: []frame{{Addr: 1, Function: "f", Trust: "context"}}}}}
+	b := &result{Threads: []thread{{ID: 1, Frames: []frame{{Addr: 1, Function: "f", Trust: "context"},
 		{Addr: 2, Module: "m", Function: "g", Trust: "scan"}, {Addr: 3, Module: "m", Function: "g", Trust: "cfi"}}}}}
-	d := New()
-	d.Compare("", a, b)
+	d := newDifferences()
+	d.compare("", a, b)
 	var text []string
 	for _, g := range d.sorted(gained) {
 		text = append(text, g.String())

@@ -1,8 +1,9 @@
 package compare_test
 
 import (
-	"fmt"
+	"log"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"symkit/walk/compare"
@@ -10,28 +11,33 @@ import (
 
 // Example compares two results of one crash; the second was made with better symbols.
 func Example() {
+	dir, err := os.MkdirTemp("", "results")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	const result = `{"status": "OK", "symkit": {"version": 1}, "threads": [{"frames": [
 		{"trust": "context", "offset": "0x1010", "module": "app", "module_offset": "0x10", "function": FUNCTION}]}]}`
-	var results [2]*compare.Result
+	paths := []string{filepath.Join(dir, "before.json"), filepath.Join(dir, "after.json")}
 	for i, function := range []string{`null`, `"main"`} {
-		var err error
-		results[i], err = compare.Read(strings.NewReader(strings.ReplaceAll(result, "FUNCTION", function)))
+		err := os.WriteFile(paths[i], []byte(strings.ReplaceAll(result, "FUNCTION", function)), 0o666)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 	}
 
-	d := compare.New()
-	d.Compare("crash.json", results[0], results[1])
-	err := d.Text(os.Stdout, 10)
+	d, err := compare.Paths(paths[0], paths[1])
 	if err != nil {
-		fmt.Println(err)
+		log.Fatal(err)
+	}
+	err = d.Text(os.Stdout, 10)
+	if err != nil {
+		log.Fatal(err)
 	}
 	// Output:
 	// frames renamed (renamed): 1
 	//      1  app!+ 0x10 -> main
-	//         crash.json, thread 0, frame 0, 0x1010
+	//         thread 0, frame 0, 0x1010
 	//
 	// differences: compared 1 result, 1 thread, 1 frame
 }

@@ -15,25 +15,26 @@ import (
 // Paths compares two result files, or the results of two directories: the files whose names
 // end in .json, below any subdirectory, by their paths in the directories. An error names
 // the file.
-func (d *Differences) Paths(a, b string) error {
+func Paths(a, b string) (*Differences, error) {
 	dirs := 0
 	for _, path := range []string{a, b} {
 		info, err := os.Stat(path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if info.IsDir() {
 			dirs++
 		}
 	}
 
+	d := newDifferences()
 	switch dirs {
 	case 0:
-		return d.files("", a, b)
+		return d, d.files("", a, b)
 	case 1:
-		return fmt.Errorf("%s and %s: one is a directory, the other a file: give two result files or two directories of results", a, b)
+		return nil, fmt.Errorf("%s and %s: one is a directory, the other a file: give two result files or two directories of results", a, b)
 	}
-	return d.directories(a, b)
+	return d, d.directories(a, b)
 }
 
 // files compares two result files.
@@ -46,14 +47,14 @@ func (d *Differences) files(name, a, b string) error {
 	if err != nil {
 		return err
 	}
-	d.Compare(name, before, after)
+	d.compare(name, before, after)
 	return nil
 }
 
 // maxResult bounds a result, in bytes: a pipe need not have an end.
 const maxResult = 4 << 30
 
-func readFile(path string) (*Result, error) {
+func readFile(path string) (*result, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func readFile(path string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r, err := Read(bufio.NewReader(io.LimitReader(file, maxResult)))
+	r, err := parse(bufio.NewReader(io.LimitReader(file, maxResult)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -3,8 +3,8 @@
 // source line, and the fields about symbols and the crash. Results are JSON files, of this
 // project or of rust-minidump, whose schema is the same.
 //
-//	d := compare.New()
-//	if err := d.Paths("before", "after"); err != nil { // directories of results
+//	d, err := compare.Paths("before", "after") // directories of results
+//	if err != nil {
 //		return err
 //	}
 //	return d.Text(os.Stdout, 10)
@@ -19,9 +19,9 @@ import (
 	"strings"
 )
 
-// Result holds the fields of a result file that are compared.
-type Result struct {
-	Threads []Thread
+// result holds the fields of a result file that are compared.
+type result struct {
+	Threads []thread
 	// Crash is the reason of the crash and the address of the fault.
 	Crash string
 	// Signature is the crash signature; empty if the file has none.
@@ -34,39 +34,39 @@ type Result struct {
 	Extended bool
 }
 
-// Thread is a thread with its stack.
-type Thread struct {
+// thread is a thread with its stack.
+type thread struct {
 	ID     int
-	Frames []Frame // the innermost first
+	Frames []frame // the innermost first
 	End    string  // the reason that there is no further frame; empty: unknown
 }
 
-// Frame is a frame of a stack with the calls that are inlined into it.
-type Frame struct {
+// frame is a frame of a stack with the calls that are inlined into it.
+type frame struct {
 	Addr     uint64 // of the instruction: the process's address
 	Module   string // base name of the file; empty: none
 	Offset   uint64 // of Addr in the module
 	Function string // empty: no symbol
 	Start    uint64 // first address of the function in the process
-	Source   Source
+	Source   source
 	Trust    string
-	Inlines  []Inline // the innermost first
+	Inlines  []inline // the innermost first
 }
 
-// Inline is a call that is inlined into a frame.
-type Inline struct {
+// inline is a call that is inlined into a frame.
+type inline struct {
 	Function string
-	Source   Source
+	Source   source
 }
 
-// Source is a line of source code.
-type Source struct {
+// source is a line of source code.
+type source struct {
 	File string // empty: unknown
 	Line uint32
 }
 
 // String returns FILE:LINE, or "no line" if the line is unknown.
-func (s Source) String() string {
+func (s source) String() string {
 	if s.File == "" {
 		return "no line"
 	}
@@ -75,9 +75,9 @@ func (s Source) String() string {
 
 // Errors of Read, besides those of encoding/json.
 var (
-	ErrNotResult = errors.New("not a result of stackwalk --format=json")
-	ErrVersion   = errors.New("unknown version of the results")
-	ErrStatus    = errors.New("the dump was not walked")
+	errNotResult = errors.New("not a result of stackwalk --format=json")
+	errVersion   = errors.New("unknown version of the results")
+	errStatus    = errors.New("the dump was not walked")
 )
 
 // version is that of the values outside of rust-minidump's schema.
@@ -155,32 +155,32 @@ func (a *address) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Read reads a result. The error is ErrNotResult, ErrVersion, ErrStatus, or that of the
+// parse reads a result. The error is errNotResult, errVersion, errStatus, or that of the
 // JSON with its place.
-func Read(in io.Reader) (*Result, error) {
+func parse(in io.Reader) (*result, error) {
 	var file fileResult
 	decoder := json.NewDecoder(in)
 	err := decoder.Decode(&file)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%w: the file is empty", ErrNotResult)
+		return nil, fmt.Errorf("%w: the file is empty", errNotResult)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("offset %d: %w: the file is cut short", decoder.InputOffset(), err)
 	case err != nil:
-		return nil, fmt.Errorf("offset %d: %w: %w", decoder.InputOffset(), ErrNotResult, err)
+		return nil, fmt.Errorf("offset %d: %w: %w", decoder.InputOffset(), errNotResult, err)
 	case file.Status == nil:
-		return nil, fmt.Errorf("%w: there is no status", ErrNotResult)
+		return nil, fmt.Errorf("%w: there is no status", errNotResult)
 	case *file.Status != "OK":
-		return nil, fmt.Errorf("%w: status %q", ErrStatus, *file.Status)
+		return nil, fmt.Errorf("%w: status %q", errStatus, *file.Status)
 	case file.Extra != nil && file.Extra.Version != version:
-		return nil, fmt.Errorf("%w: %d; version %d is known here", ErrVersion, file.Extra.Version, version)
+		return nil, fmt.Errorf("%w: %d; version %d is known here", errVersion, file.Extra.Version, version)
 	}
 	return file.result(), nil
 }
 
 // result converts the objects of the schema.
-func (f *fileResult) result() *Result {
-	r := &Result{Symbols: map[string]bool{}, Extended: f.Extra != nil, Crash: text(f.Crash.Type)}
+func (f *fileResult) result() *result {
+	r := &result{Symbols: map[string]bool{}, Extended: f.Extra != nil, Crash: text(f.Crash.Type)}
 	if f.Crash.Address != nil {
 		r.Crash += " at " + *f.Crash.Address
 	}
@@ -196,7 +196,7 @@ func (f *fileResult) result() *Result {
 	}
 
 	for i := range f.Threads {
-		t := Thread{ID: f.Threads[i].ID, End: f.Threads[i].Extra.End}
+		t := thread{ID: f.Threads[i].ID, End: f.Threads[i].Extra.End}
 		for j := range f.Threads[i].Frames {
 			frame := f.Threads[i].Frames[j].frame()
 			// rust-minidump leaves the bit for Thumb code in some addresses.
@@ -212,9 +212,9 @@ func (f *fileResult) result() *Result {
 }
 
 // frame converts a frame.
-func (f *fileFrame) frame() Frame {
-	out := Frame{Addr: uint64(f.Addr), Module: text(f.Module), Offset: uint64(f.ModuleOffset), Function: text(f.Function),
-		Source: source(f.File, f.Line), Trust: f.Trust}
+func (f *fileFrame) frame() frame {
+	out := frame{Addr: uint64(f.Addr), Module: text(f.Module), Offset: uint64(f.ModuleOffset), Function: text(f.Function),
+		Source: lineOf(f.File, f.Line), Trust: f.Trust}
 	if f.Function != nil {
 		out.Start = uint64(f.Addr) - uint64(f.FuncOffset)
 	}
@@ -225,7 +225,7 @@ func (f *fileFrame) frame() Frame {
 		out.Trust = f.Extra.Trust
 	}
 	for _, in := range f.Inlines {
-		out.Inlines = append(out.Inlines, Inline{text(in.Function), source(in.File, in.Line)})
+		out.Inlines = append(out.Inlines, inline{text(in.Function), lineOf(in.File, in.Line)})
 	}
 	return out
 }
@@ -237,7 +237,7 @@ func text(s *string) string {
 	return *s
 }
 
-func source(file *string, line *uint32) (s Source) {
+func lineOf(file *string, line *uint32) (s source) {
 	s.File = text(file)
 	if line != nil {
 		s.Line = *line

@@ -10,7 +10,7 @@ import (
 
 // Parts of a core file that thousands of others refer to took minutes once.
 func TestBombs(t *testing.T) {
-	if _, err := New("bomb", mutant.Named("a core whose headers share notes"), Options{}); !errors.Is(err, ErrNoThreads) {
+	if _, err := New("bomb", mutant.Named("a core whose headers share notes"), Options{}); !errors.Is(err, errNoThreads) {
 		t.Error(err)
 	}
 	c, err := New("bomb", mutant.Named("a core of files that share headers"), Options{})

@@ -12,7 +12,7 @@
 //	result, err := walk.Walk(ctx, core.Process, &elfsyms.Supplier{Files: files}, walk.Options{})
 //
 // The machines are x86, x86_64, arm, arm64, mips, mips64, ppc, ppc64, riscv64 and
-// s390x; of others, Open returns ErrMachine.
+// s390x; of others, Open returns errMachine.
 package corefile
 
 import (
@@ -30,11 +30,11 @@ import (
 // ErrNotCore reports an ELF file that is not of type ET_CORE.
 var ErrNotCore = errors.New("not a core file")
 
-// ErrNoThreads reports a core file without a readable NT_PRSTATUS note.
-var ErrNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or damaged")
+// errNoThreads reports a core file without a readable NT_PRSTATUS note.
+var errNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or damaged")
 
-// ErrMachine reports a core file of a machine that has no layout of registers here.
-var ErrMachine = errors.New("unsupported machine")
+// errMachine reports a core file of a machine that has no layout of registers here.
+var errMachine = errors.New("unsupported machine")
 
 // Options say where a core file's modules are found and bound the cost of reading.
 type Options struct {
@@ -132,7 +132,7 @@ func read(name string, data []byte, opt Options) (*Core, error) {
 	c.mem = newMemory(f, c, nil, nil)
 	c.readNotes()
 	if len(c.Process.Threads) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, ErrNoThreads)
+		return nil, fmt.Errorf("%s: %w", name, errNoThreads)
 	}
 	return c, c.finish()
 }
@@ -145,7 +145,7 @@ func begin(name string, f *elfx.File, opt Options) (*Core, error) {
 
 	l := layoutOf(f)
 	if l == nil {
-		return nil, fmt.Errorf("%s: %w: %v", name, ErrMachine, f.Machine)
+		return nil, fmt.Errorf("%s: %w: %v", name, errMachine, f.Machine)
 	}
 
 	c := &Core{file: f, layout: l, files: opt.Files, limits: opt.Limits, aux: map[uint64]uint64{}, deleted: map[string]bool{}, headersAt: map[uint64]*elfx.File{}}

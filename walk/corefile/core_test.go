@@ -107,9 +107,9 @@ func TestRejected(t *testing.T) {
 		{"empty", nil, nil},
 		{"text", []byte("not an ELF file, but long enough to look like one ......................."), elfx.ErrNotELF},
 		{"a program", patch(16, 2), ErrNotCore},
-		{"an unknown machine", patch(18, 50, 0), ErrMachine},
-		{"no notes", core[:0x270], ErrNoThreads},
-		{"no program headers", patch(56, 0), ErrNoThreads},
+		{"an unknown machine", patch(18, 50, 0), errMachine},
+		{"no notes", core[:0x270], errNoThreads},
+		{"no program headers", patch(56, 0), errNoThreads},
 	} {
 		_, err := New("core", test.data, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), "core: ") || test.want != nil && !errors.Is(err, test.want) {

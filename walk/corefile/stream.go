@@ -247,7 +247,7 @@ func (r *stream) read() error {
 	}
 	c.readNotes()
 	if len(c.Process.Threads) == 0 {
-		return fmt.Errorf("%s: %w", r.name, ErrNoThreads)
+		return fmt.Errorf("%s: %w", r.name, errNoThreads)
 	}
 
 	r.plan()

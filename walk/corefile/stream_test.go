@@ -167,7 +167,7 @@ func TestStreamRejected(t *testing.T) {
 	} {
 		_, want := New("core", data, Options{})
 		_, err := readStream(t, data, 1<<30)
-		if err == nil || want == nil || errors.Is(want, ErrNotCore) != errors.Is(err, ErrNotCore) || errors.Is(want, ErrNoThreads) != errors.Is(err, ErrNoThreads) {
+		if err == nil || want == nil || errors.Is(want, ErrNotCore) != errors.Is(err, ErrNotCore) || errors.Is(want, errNoThreads) != errors.Is(err, errNoThreads) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
@@ -219,7 +219,7 @@ func TestStreamNotesLast(t *testing.T) {
 	}
 
 	// A truncated file has no notes.
-	if _, err := readStream(t, late[:len(crashCore(t))], 1<<30); !errors.Is(err, ErrNoThreads) {
+	if _, err := readStream(t, late[:len(crashCore(t))], 1<<30); !errors.Is(err, errNoThreads) {
 		t.Errorf("without notes: %v", err)
 	}
 
@@ -240,7 +240,7 @@ func TestStreamNotesLast(t *testing.T) {
 func TestStreamBombs(t *testing.T) {
 	for _, name := range []string{"a core whose headers share notes", "a core of files that share headers", "a core of threads that share a stack"} {
 		c, err := readStream(t, mutant.Named(name), 1<<20)
-		if err != nil && !errors.Is(err, ErrNoThreads) {
+		if err != nil && !errors.Is(err, errNoThreads) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil && len(c.Process.Threads) == 0 {

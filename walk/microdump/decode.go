@@ -40,14 +40,14 @@ const (
 )
 
 var (
-	// ErrNone is the error for text without a microdump.
-	ErrNone = errors.New("no microdump")
-	// ErrRecord is the sentinel for a record that does not have the form of its kind.
-	ErrRecord = errors.New("malformed record")
-	// ErrGap is the sentinel for a part of the stack that does not follow the one before it.
-	ErrGap = errors.New("not the part of the stack that comes next")
-	// ErrEnd is the sentinel for a microdump whose last line is missing.
-	ErrEnd = errors.New("the microdump does not end; copy the log again")
+	// errNone is the error for text without a microdump.
+	errNone = errors.New("no microdump")
+	// errRecord is the sentinel for a record that does not have the form of its kind.
+	errRecord = errors.New("malformed record")
+	// errGap is the sentinel for a part of the stack that does not follow the one before it.
+	errGap = errors.New("not the part of the stack that comes next")
+	// errEnd is the sentinel for a microdump whose last line is missing.
+	errEnd = errors.New("the microdump does not end; copy the log again")
 )
 
 // maxLosses bounds Losses. Lost counts all.
@@ -101,7 +101,7 @@ type Module struct {
 // Is reports whether data has a microdump.
 func Is(data []byte) bool { return bytes.Contains(data, []byte(begin)) }
 
-// Decode returns the microdumps in a log. The error is ErrNone if there is none.
+// Decode returns the microdumps in a log. The error is errNone if there is none.
 func Decode(log []byte) ([]*Dump, error) {
 	var dumps []*Dump
 	var d *decoder
@@ -131,7 +131,7 @@ func Decode(log []byte) ([]*Dump, error) {
 	d.finish()
 
 	if len(dumps) == 0 {
-		return nil, &located.Error{Section: section, Err: ErrNone}
+		return nil, &located.Error{Section: section, Err: errNone}
 	}
 	return dumps, nil
 }
@@ -147,7 +147,7 @@ type decoder struct {
 // finish completes a microdump. d may be nil.
 func (d *decoder) finish() {
 	if d != nil && !d.ended {
-		d.lose(d.last, ErrEnd)
+		d.lose(d.last, errEnd)
 		d.ended = true
 	}
 }
@@ -212,7 +212,7 @@ func (d *decoder) system(text string) error {
 	f := fields(text, 5)
 	cpus, err := strconv.ParseUint(f[2], 16, 8)
 	if f[0] != "A" && f[0] != "L" || err != nil {
-		return ErrRecord
+		return errRecord
 	}
 	d.Android, d.CPU, d.CPUs, d.Hardware, d.Version = f[0] == "A", f[1], int(cpus), f[3], f[4]
 	if name := architectures[d.CPU]; name != "" {
@@ -226,7 +226,7 @@ func (d *decoder) reason(text string) error {
 	signal, err := strconv.ParseUint(f[0], 16, 32)
 	address, err2 := strconv.ParseUint(strings.TrimSpace(f[2]), 16, 64)
 	if err != nil || err2 != nil {
-		return ErrRecord
+		return errRecord
 	}
 	d.Crashed, d.Signal, d.Reason, d.Address = true, int(int32(signal)), f[1], address
 	return nil
@@ -248,7 +248,7 @@ func (d *decoder) stack(text string) error {
 	base, err := strconv.ParseUint(f[0], 16, 64)
 	data, ok := digits(f[1])
 	if err != nil || base+uint64(len(data)) < base {
-		return ErrRecord
+		return errRecord
 	}
 
 	// Parts come in the order of their addresses. A part that was lost leaves a gap.
@@ -259,21 +259,21 @@ func (d *decoder) stack(text string) error {
 			last.Data = append(last.Data, data...)
 			return malformed(ok)
 		case base < next:
-			return ErrGap
+			return errGap
 		}
 		d.Stack = append(d.Stack, Range{base, data})
-		return ErrGap
+		return errGap
 	}
 	d.Stack = append(d.Stack, Range{base, data})
 	return malformed(ok)
 }
 
-// malformed returns ErrRecord unless ok.
+// malformed returns errRecord unless ok.
 func malformed(ok bool) error {
 	if ok {
 		return nil
 	}
-	return ErrRecord
+	return errRecord
 }
 
 // digits decodes hexadecimal bytes, as many as there are. It returns false if something
@@ -288,7 +288,7 @@ func digits(text string) (data []byte, ok bool) {
 func (d *decoder) context(text string) error {
 	data, ok := digits(text)
 	if !ok {
-		return ErrRecord
+		return errRecord
 	}
 	_, err := minidump.ContextOf(d.CPU, false, data)
 	if err != nil {
@@ -304,20 +304,20 @@ func (d *decoder) module(text string) error {
 	for i := range numbers {
 		v, err := strconv.ParseUint(f[i], 16, 64)
 		if err != nil {
-			return ErrRecord
+			return errRecord
 		}
 		numbers[i] = v
 	}
 
 	if f[4] == "" {
-		return ErrRecord
+		return errRecord
 	}
 
 	// The kernel appends this suffix to the name of a file that was deleted.
 	name := strings.TrimSuffix(f[4], " (deleted)")
 	m := Module{Base: numbers[0], FileOffset: numbers[1], Size: numbers[2], ID: f[3], Name: name}
 	if m.Size == 0 || m.Base+m.Size-1 < m.Base {
-		return ErrRecord
+		return errRecord
 	}
 	d.Modules = append(d.Modules, m)
 	return nil

@@ -101,12 +101,12 @@ func TestLosses(t *testing.T) {
 		at     int // in the record
 		err    error
 	}{
-		{"O B x86 04 i686 v", 2, ErrRecord}, {"O A x86 ZZ i686 v", 2, ErrRecord}, {"O A x86 400 i686 v", 2, ErrRecord},
-		{"R x SIGSEGV 0", 2, ErrRecord}, {"R 1 SIGHUP", 2, ErrRecord}, {"R 1 SIGHUP 10000000000000000", 2, ErrRecord},
-		{"S 8006 0", 2, ErrRecord}, {"S 8006 0x", 2, ErrRecord}, {"S x 00", 2, ErrRecord}, {"S FFFFFFFFFFFFFFFF 0000", 2, ErrRecord},
-		{"S 8005 00", 2, ErrGap}, {"S 9000 00", 2, ErrGap},
-		{"C 00", 2, located.ErrTruncated}, {"C 0", 2, ErrRecord},
-		{"M 1 2 3 ", 2, ErrRecord}, {"M x 0 1 0 a", 2, ErrRecord}, {"M 1 0 0 0 a", 2, ErrRecord}, {"M FFFFFFFFFFFFFFFF 0 2 0 a", 2, ErrRecord},
+		{"O B x86 04 i686 v", 2, errRecord}, {"O A x86 ZZ i686 v", 2, errRecord}, {"O A x86 400 i686 v", 2, errRecord},
+		{"R x SIGSEGV 0", 2, errRecord}, {"R 1 SIGHUP", 2, errRecord}, {"R 1 SIGHUP 10000000000000000", 2, errRecord},
+		{"S 8006 0", 2, errRecord}, {"S 8006 0x", 2, errRecord}, {"S x 00", 2, errRecord}, {"S FFFFFFFFFFFFFFFF 0000", 2, errRecord},
+		{"S 8005 00", 2, errGap}, {"S 9000 00", 2, errGap},
+		{"C 00", 2, located.ErrTruncated}, {"C 0", 2, errRecord},
+		{"M 1 2 3 ", 2, errRecord}, {"M x 0 1 0 a", 2, errRecord}, {"M 1 0 0 0 a", 2, errRecord}, {"M FFFFFFFFFFFFFFFF 0 2 0 a", 2, errRecord},
 	} {
 		const prefix = "W/google-breakpad( 1): "
 		var head strings.Builder
@@ -133,7 +133,7 @@ func TestLosses(t *testing.T) {
 
 // TestEnds: text without a microdump, and a microdump whose end is missing.
 func TestEnds(t *testing.T) {
-	if _, err := Decode([]byte("W/google-breakpad( 1): V a:1\n")); !errors.Is(err, ErrNone) {
+	if _, err := Decode([]byte("W/google-breakpad( 1): V a:1\n")); !errors.Is(err, errNone) {
 		t.Errorf("no microdump: %v", err)
 	}
 	text := log("", "V a:1")
@@ -144,7 +144,7 @@ func TestEnds(t *testing.T) {
 	}
 	for i, at := range []int{len(begin) + 2, len(cut) + len(begin) + 1} {
 		var e *located.Error
-		if d := dumps[i]; len(d.Losses) != 1 || !errors.As(d.Losses[0], &e) || !errors.Is(e, ErrEnd) || e.Offset != at {
+		if d := dumps[i]; len(d.Losses) != 1 || !errors.As(d.Losses[0], &e) || !errors.Is(e, errEnd) || e.Offset != at {
 			t.Errorf("%d: %v, want ErrEnd at %#x", i, d.Losses, at)
 		}
 	}
@@ -182,7 +182,7 @@ func TestCPUs(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any text gives microdumps or ErrNone; losses have a place in the text; what
+// FuzzDecode: any text gives microdumps or errNone; losses have a place in the text; what
 // was decoded is no larger than the text; the process can be walked.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(log("W/google-breakpad( 1): ", records1...)))
@@ -190,7 +190,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(log("", "O L vax 01 hw v", "C 00", "S 8000 00", "S 7000 00", "S 9000 1")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dumps, err := Decode(text)
-		if (err != nil) != (len(dumps) == 0) || err != nil && !errors.Is(err, ErrNone) || Is(text) != (err == nil) {
+		if (err != nil) != (len(dumps) == 0) || err != nil && !errors.Is(err, errNone) || Is(text) != (err == nil) {
 			t.Fatalf("%v, %d dumps", err, len(dumps))
 		}
 		size := 0

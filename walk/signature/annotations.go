@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrAnnotations reports text that is not an object of annotations.
-var ErrAnnotations = errors.New("not a JSON object of crash annotations")
+// errAnnotations reports text that is not an object of annotations.
+var errAnnotations = errors.New("not a JSON object of crash annotations")
 
 // ParseAnnotations reads the annotations that a signature uses from JSON: the .extra file
 // that Mozilla's crash reporter sends beside a minidump, or the raw crash that Socorro keeps.
@@ -18,7 +18,7 @@ func ParseAnnotations(text []byte) (*Annotations, error) {
 	var values map[string]json.RawMessage
 	err := json.Unmarshal(text, &values)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAnnotations, err)
+		return nil, fmt.Errorf("%w: %w", errAnnotations, err)
 	}
 
 	a := &Annotations{

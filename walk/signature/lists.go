@@ -33,8 +33,8 @@ var listNames = []struct{ title, file string }{
 	{"line numbers", "signatures_with_line_numbers_re"},
 }
 
-// Included returns Socorro's own lists.
-var Included = sync.OnceValue(func() *Lists {
+// includedLists returns Socorro's own lists.
+var includedLists = sync.OnceValue(func() *Lists {
 	lines, list := map[string][]string{}, ""
 	for _, line := range patterns(included) {
 		title := strings.Trim(line, "[]")

@@ -63,20 +63,20 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-func (d *crashData) crash() *Crash {
-	c := &Crash{OS: d.OS, Reason: d.Reason, Crashed: value(d.Crashing), Annotations: Annotations{
+func (d *crashData) crash() *crash {
+	c := &crash{OS: d.OS, Reason: d.Reason, Crashed: value(d.Crashing), Annotations: Annotations{
 		AbortMessage: d.Abort, AsyncShutdownTimeout: d.Shutdown, Hang: d.Hang, IPCChannelError: d.Channel, IPCMessageName: d.Message,
 		JavaException: d.Exception, JavaStackTrace: d.Trace, LargeAllocation: d.Large, OOMAllocationSize: d.Size,
 		AdditionalMinidumps: d.Additional, StackwalkerStatus: d.Status}}
 	for _, t := range d.Threads {
-		out := Thread{LastError: t.LastError}
+		out := thread{LastError: t.LastError}
 		for _, f := range t.Frames {
-			frame := Frame{Function: value(f.Function), File: value(f.File), Line: value(f.Line), Module: value(f.Module), Offset: value(f.Offset)}
+			frame := frame{Function: value(f.Function), File: value(f.File), Line: value(f.Line), Module: value(f.Module), Offset: value(f.Offset)}
 			for _, u := range f.Unloaded {
 				frame.Unloaded = append(frame.Unloaded, u.Module)
 			}
 			for _, in := range f.Inlines {
-				frame.Inlines = append(frame.Inlines, Inline{value(in.Function), value(in.File), value(in.Line)})
+				frame.Inlines = append(frame.Inlines, inline{value(in.Function), value(in.File), value(in.Line)})
 			}
 			out.Frames = append(out.Frames, frame)
 		}
@@ -98,7 +98,7 @@ func TestOracleSiggen(t *testing.T) {
 	kinds := map[string]int{}
 	wrong := 0
 	for i, want := range siggen.Signatures(t, "testdata/signatures.py", crashes) {
-		got := Make(Included(), data[i].crash())
+		got := generate(includedLists(), data[i].crash())
 		kinds[strings.SplitN(want.Text, " ", 2)[0]]++
 		if (got.Text != want.Text || got.Proto != want.Proto) && wrong < 5 {
 			wrong++

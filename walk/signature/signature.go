@@ -3,11 +3,12 @@
 // share. It is made of the first significant frames of the crashed thread and of the
 // crash's annotations.
 //
-//	s := signature.Make(signature.Included(), &signature.Crash{
-//		OS: "Linux", Reason: "SIGSEGV / SEGV_MAPERR",
-//		Threads: []signature.Thread{{Frames: frames}},
-//	})
-//	fmt.Println(s.Text)
+//	result, err := walk.Walk(ctx, process, symbols, walk.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	s, ok := signature.Of(result, nil, nil)
+//	fmt.Println(s.Text, ok)
 package signature
 
 import (
@@ -19,11 +20,11 @@ import (
 	"strings"
 )
 
-// Crash is the input of a signature.
-type Crash struct {
+// crash is the input of a signature.
+type crash struct {
 	OS      string // as in rust-minidump's schema: "Windows NT", "Linux", ...
 	Reason  string // of the crash; empty: unknown
-	Threads []Thread
+	Threads []thread
 	Crashed int // index of the thread that crashed; 0 if unknown
 
 	Annotations Annotations
@@ -60,12 +61,12 @@ const maxLength = 255
 // generator applies the rules in their order, each to the signature so far.
 type generator struct {
 	lists *Lists
-	crash *Crash
+	crash *crash
 	Signature
 }
 
-// Make returns the signature of a crash.
-func Make(l *Lists, c *Crash) Signature {
+// generate returns the signature of a crash.
+func generate(l *Lists, c *crash) Signature {
 	g := &generator{lists: l, crash: c}
 	g.stack(c.Crashed)
 	if c.Annotations.StackwalkerStatus != "" && strings.HasPrefix(g.Text, "EMPTY") {
@@ -98,8 +99,9 @@ func Make(l *Lists, c *Crash) Signature {
 	return g.Signature
 }
 
-// stack sets the signature of a thread's stack, or of a Java exception.
-func (g *generator) stack(thread int) {
+// stack sets the signature of a thread's stack, or of a Java exception. at is the index of
+// the thread.
+func (g *generator) stack(at int) {
 	switch a := &g.crash.Annotations; {
 	case a.JavaStackTrace != "":
 		g.Text = javaStack(a.JavaStackTrace)
@@ -109,9 +111,9 @@ func (g *generator) stack(thread int) {
 		return
 	}
 
-	var t Thread
-	if thread >= 0 && thread < len(g.crash.Threads) {
-		t = g.crash.Threads[thread]
+	var t thread
+	if at >= 0 && at < len(g.crash.Threads) {
+		t = g.crash.Threads[at]
 	}
 	frames, err := g.lists.frames(&t, g.crash.OS == "Windows NT")
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 
 // stackOf returns a thread whose frames have these functions. A name with a colon and slash is
 // FUNCTION at FILE.
-func stackOf(names ...string) Thread {
-	var t Thread
+func stackOf(names ...string) thread {
+	var t thread
 	for _, n := range names {
 		function, file, _ := strings.Cut(n, " at ")
-		f := Frame{Function: function, File: file, Line: 7, Module: "prog", Offset: "0x0000000000001234"}
+		f := frame{Function: function, File: file, Line: 7, Module: "prog", Offset: "0x0000000000001234"}
 		t.Frames = append(t.Frames, f)
 	}
 	return t
@@ -25,40 +25,40 @@ func TestMake(t *testing.T) {
 	size, hang := int64(1<<20), "ui"
 	for _, test := range []struct {
 		name  string
-		crash Crash
+		crash crash
 		want  string
 	}{
-		{"no threads", Crash{}, "EMPTY: no frame data available"},
-		{"one frame", Crash{Threads: []Thread{stackOf("crash(int)", "main")}}, "crash"},
-		{"prefixes", Crash{Threads: []Thread{stackOf("abort", "static void ns::Foo<int>::bar(char *) const", "main")}}, "abort | ns::Foo<T>::bar"},
-		{"irrelevant first", Crash{Threads: []Thread{stackOf("_chkstk", "work", "main")}}, "work"},
-		{"only irrelevant", Crash{Threads: []Thread{stackOf("_chkstk")}}, "_chkstk"},
-		{"sentinel", Crash{Threads: []Thread{stackOf("f", "_purecall", "work", "main")}}, "_purecall | work"},
-		{"Rust", Crash{Threads: []Thread{stackOf("<a::B<C> as d::E>::f::h0123456789abcdef at /src/a.rs")}}, "<a::B<C> as d::E>::f"},
-		{"Rust without module", Crash{Threads: []Thread{stackOf("f", "panic at hg:x:src/libcore/panicking.rs:5", "work")}}, "work"},
-		{"line numbers", Crash{Threads: []Thread{stackOf("js_Interpret at /a.cpp")}}, "js_Interpret:7"},
-		{"a file alone", Crash{Threads: []Thread{{Frames: []Frame{{File: `c:\x\y.c`, Line: 3, Module: "m"}}}}}, "y.c#3"},
-		{"a module alone", Crash{OS: "Windows NT", Threads: []Thread{{Frames: []Frame{{Module: "[Foo.DLL]"}, {Module: "foo.dll"}}}}}, "foo.dll"},
-		{"an unloaded module", Crash{Threads: []Thread{{Frames: []Frame{{Unloaded: []string{"a.dll", "b.dll"}}}}}}, "(unloaded a.dll)"},
-		{"an address alone", Crash{Threads: []Thread{{Frames: []Frame{{Offset: "0x0000000000000000"}, {Module: "m"}}}}}, "@0x0 | m"},
-		{"inlined calls", Crash{Threads: []Thread{{Frames: []Frame{{Function: "outer", Inlines: []Inline{{Function: "abort"}, {Function: "inner"}}}}}}}, "abort | inner"},
-		{"another thread", Crash{Crashed: 1, Threads: []Thread{stackOf("a"), stackOf("b")}}, "b"},
-		{"shutdown hang", Crash{Crashed: 1, Threads: []Thread{stackOf("stuck"), stackOf("RunWatchdog")}}, "shutdownhang | stuck"},
-		{"out of memory", Crash{Threads: []Thread{stackOf("NS_ABORT_OOM", "f")}}, "OOM | unknown | NS_ABORT_OOM | f"},
-		{"out of memory, known size", Crash{Threads: []Thread{stackOf("f")}, Annotations: Annotations{OOMAllocationSize: &size}}, "OOM | large | f"},
-		{"stack overflow", Crash{Reason: "EXCEPTION_STACK_OVERFLOW", Threads: []Thread{stackOf("f")}}, "stackoverflow | f"},
-		{"bad hardware", Crash{Reason: "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_DEVICE_DATA_ERROR", Threads: []Thread{stackOf("f")}}, "bad hardware | f"},
-		{"abort", Crash{Threads: []Thread{stackOf("f")}, Annotations: Annotations{AbortMessage: "[9] ###!!! ABORT: gone: file a.cpp, line 1"}}, "Abort | gone | f"},
-		{"hang", Crash{Threads: []Thread{stackOf("f")}, Annotations: Annotations{Hang: &hang}}, "hang: ui | f"},
-		{"IPC", Crash{Threads: []Thread{stackOf("f")}, Annotations: Annotations{IPCChannelError: "ShutDownKill", IPCMessageName: "M"}}, "IPCError-content | ShutDownKill | IPC_Message_Name=M"},
-		{"shutdown", Crash{Annotations: Annotations{AsyncShutdownTimeout: `{"phase":"p","conditions":["b",{"name":"a"}]}`}}, "AsyncShutdownTimeout | p | a,b"},
-		{"Java", Crash{Annotations: Annotations{JavaStackTrace: "a.B: what @01234567\n\tat c.d(E.java:5)"}}, "a.B: what @<addr>: at c.d(E.java)"},
-		{"Java exception", Crash{Annotations: Annotations{JavaException: []byte(`{"exception":{"values":[{"stacktrace":{"module":"a","type":"B","frames":[{"module":"c","function":"d","filename":"E.java"}]}}]}}`)}}, "a.B: at c.d(E.java)"},
-		{"white space", Crash{Threads: []Thread{stackOf("a\nb\t c")}}, "c"},
-		{"no name", Crash{Threads: []Thread{stackOf("const")}}, ""},
+		{"no threads", crash{}, "EMPTY: no frame data available"},
+		{"one frame", crash{Threads: []thread{stackOf("crash(int)", "main")}}, "crash"},
+		{"prefixes", crash{Threads: []thread{stackOf("abort", "static void ns::Foo<int>::bar(char *) const", "main")}}, "abort | ns::Foo<T>::bar"},
+		{"irrelevant first", crash{Threads: []thread{stackOf("_chkstk", "work", "main")}}, "work"},
+		{"only irrelevant", crash{Threads: []thread{stackOf("_chkstk")}}, "_chkstk"},
+		{"sentinel", crash{Threads: []thread{stackOf("f", "_purecall", "work", "main")}}, "_purecall | work"},
+		{"Rust", crash{Threads: []thread{stackOf("<a::B<C> as d::E>::f::h0123456789abcdef at /src/a.rs")}}, "<a::B<C> as d::E>::f"},
+		{"Rust without module", crash{Threads: []thread{stackOf("f", "panic at hg:x:src/libcore/panicking.rs:5", "work")}}, "work"},
+		{"line numbers", crash{Threads: []thread{stackOf("js_Interpret at /a.cpp")}}, "js_Interpret:7"},
+		{"a file alone", crash{Threads: []thread{{Frames: []frame{{File: `c:\x\y.c`, Line: 3, Module: "m"}}}}}, "y.c#3"},
+		{"a module alone", crash{OS: "Windows NT", Threads: []thread{{Frames: []frame{{Module: "[Foo.DLL]"}, {Module: "foo.dll"}}}}}, "foo.dll"},
+		{"an unloaded module", crash{Threads: []thread{{Frames: []frame{{Unloaded: []string{"a.dll", "b.dll"}}}}}}, "(unloaded a.dll)"},
+		{"an address alone", crash{Threads: []thread{{Frames: []frame{{Offset: "0x0000000000000000"}, {Module: "m"}}}}}, "@0x0 | m"},
+		{"inlined calls", crash{Threads: []thread{{Frames: []frame{{Function: "outer", Inlines: []inline{{Function: "abort"}, {Function: "inner"}}}}}}}, "abort | inner"},
+		{"another thread", crash{Crashed: 1, Threads: []thread{stackOf("a"), stackOf("b")}}, "b"},
+		{"shutdown hang", crash{Crashed: 1, Threads: []thread{stackOf("stuck"), stackOf("RunWatchdog")}}, "shutdownhang | stuck"},
+		{"out of memory", crash{Threads: []thread{stackOf("NS_ABORT_OOM", "f")}}, "OOM | unknown | NS_ABORT_OOM | f"},
+		{"out of memory, known size", crash{Threads: []thread{stackOf("f")}, Annotations: Annotations{OOMAllocationSize: &size}}, "OOM | large | f"},
+		{"stack overflow", crash{Reason: "EXCEPTION_STACK_OVERFLOW", Threads: []thread{stackOf("f")}}, "stackoverflow | f"},
+		{"bad hardware", crash{Reason: "EXCEPTION_IN_PAGE_ERROR_READ / STATUS_DEVICE_DATA_ERROR", Threads: []thread{stackOf("f")}}, "bad hardware | f"},
+		{"abort", crash{Threads: []thread{stackOf("f")}, Annotations: Annotations{AbortMessage: "[9] ###!!! ABORT: gone: file a.cpp, line 1"}}, "Abort | gone | f"},
+		{"hang", crash{Threads: []thread{stackOf("f")}, Annotations: Annotations{Hang: &hang}}, "hang: ui | f"},
+		{"IPC", crash{Threads: []thread{stackOf("f")}, Annotations: Annotations{IPCChannelError: "ShutDownKill", IPCMessageName: "M"}}, "IPCError-content | ShutDownKill | IPC_Message_Name=M"},
+		{"shutdown", crash{Annotations: Annotations{AsyncShutdownTimeout: `{"phase":"p","conditions":["b",{"name":"a"}]}`}}, "AsyncShutdownTimeout | p | a,b"},
+		{"Java", crash{Annotations: Annotations{JavaStackTrace: "a.B: what @01234567\n\tat c.d(E.java:5)"}}, "a.B: what @<addr>: at c.d(E.java)"},
+		{"Java exception", crash{Annotations: Annotations{JavaException: []byte(`{"exception":{"values":[{"stacktrace":{"module":"a","type":"B","frames":[{"module":"c","function":"d","filename":"E.java"}]}}]}}`)}}, "a.B: at c.d(E.java)"},
+		{"white space", crash{Threads: []thread{stackOf("a\nb\t c")}}, "c"},
+		{"no name", crash{Threads: []thread{stackOf("const")}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := Make(Included(), &test.crash).Text; got != test.want {
+			if got := generate(includedLists(), &test.crash).Text; got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
@@ -67,7 +67,7 @@ func TestMake(t *testing.T) {
 
 // TestLength: a signature has at most 255 characters.
 func TestLength(t *testing.T) {
-	got := Make(Included(), &Crash{Threads: []Thread{stackOf(strings.Repeat("é", 300))}}).Text
+	got := generate(includedLists(), &crash{Threads: []thread{stackOf(strings.Repeat("é", 300))}}).Text
 	if n := utf8.RuneCountInString(got); n != 255 || !strings.HasSuffix(got, "é...") {
 		t.Errorf("%d characters: %s", n, got)
 	}
@@ -91,7 +91,7 @@ func TestReadLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Make(lists, &Crash{Threads: []Thread{stackOf("noise1", "wrapper", "noise2", "line at /a.c", "x")}})
+	got := generate(lists, &crash{Threads: []thread{stackOf("noise1", "wrapper", "noise2", "line at /a.c", "x")}})
 	if got.Text != "wrapper | line:7" || got.Proto != "noise1 | wrapper | noise2 | line:7 | x" {
 		t.Errorf("%+v", got)
 	}
@@ -115,7 +115,7 @@ func TestParseAnnotations(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	for _, text := range []string{"", "[]", `{"a"`} {
-		if _, err := ParseAnnotations([]byte(text)); !errors.Is(err, ErrAnnotations) {
+		if _, err := ParseAnnotations([]byte(text)); !errors.Is(err, errAnnotations) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -126,10 +126,10 @@ func FuzzMake(f *testing.F) {
 	f.Add("static void a<b>::c(d) const", "/a.rs", "x.dll", "###!!! ABORT: x")
 	f.Add("`anonymous namespace'::f [clone .cold.1]", "hg:a:b.rs:1", "[", `{"phase":1,"conditions":[{}]}`)
 	f.Fuzz(func(t *testing.T, function, file, module, annotation string) {
-		c := Crash{Threads: []Thread{{Frames: []Frame{{Function: function, File: file, Line: 1, Module: module}, {Module: module}}}},
+		c := crash{Threads: []thread{{Frames: []frame{{Function: function, File: file, Line: 1, Module: module}, {Module: module}}}},
 			Annotations: Annotations{AbortMessage: annotation, AsyncShutdownTimeout: annotation}}
 		for range 2 {
-			s := Make(Included(), &c).Text
+			s := generate(includedLists(), &c).Text
 			if utf8.RuneCountInString(s) > 255 || strings.ContainsAny(s, "\n\r\t") || strings.Contains(s, "  ") || s != strings.Trim(s, " ") {
 				t.Fatalf("%q", s)
 			}

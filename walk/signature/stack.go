@@ -8,36 +8,33 @@ import (
 // maxFrames is the number of frames of a stack that count, inlined calls included.
 const maxFrames = 40
 
-// Thread is a stack, the innermost frame first.
-type Thread struct {
-	Frames    []Frame
+// thread is a stack, the innermost frame first.
+type thread struct {
+	Frames    []frame
 	LastError string // of Windows, as ERROR_NOT_ENOUGH_MEMORY; empty: unknown
 }
 
-// Frame is a frame with the calls that are inlined into it. Empty texts are unknown.
-type Frame struct {
+// frame is a frame with the calls that are inlined into it. Empty texts are unknown.
+type frame struct {
 	Function string
 	File     string
 	Line     uint32   // of File
 	Module   string   // base name
 	Offset   string   // the address, hexadecimal
 	Unloaded []string // names of unloaded modules at the address
-	Inlines  []Inline // the innermost first
+	Inlines  []inline // the innermost first
 }
 
-// Inline is a call that is inlined into a frame.
-type Inline struct {
+// inline is a call that is inlined into a frame.
+type inline struct {
 	Function string
 	File     string
 	Line     uint32
 }
 
-// frame is a frame or an inlined call.
-type frame = Frame
-
 // frames returns the first frames of a stack as texts. It returns errEmpty for a name
 // that cannot be normalized.
-func (l *Lists) frames(t *Thread, lower bool) (out []string, err error) {
+func (l *Lists) frames(t *thread, lower bool) (out []string, err error) {
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		all := make([]frame, 0, len(f.Inlines)+1)
