@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "internal/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/demangle", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
 	"dump/batch":            {"check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
+	"internal/debuginfo":    {"elfx", "elfx/companion", "internal/dwarfx", "internal/par", "limits"},
 	"internal/dwarfx":       {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 	"dump/internal/gosym":   {"internal/wire", "located"},
 	"dump/internal/files":   {"internal/dwarfx", "dump/internal/losses", "dump/pathmap", "emit", "internal/limitof", "limits"},
@@ -73,7 +74,7 @@ var allowed = map[string][]string{
 	"dump/internal/gofuncs": {"internal/dwarfx", "dump/internal/files", "dump/internal/gosym", "dump/internal/inlines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/record", "elfx", "emit", "internal/bounds", "internal/limitof", "limits", "located"},
 	"dump/internal/inlines": {"internal/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/limitof", "internal/mem", "limits"},
 	"dump/internal/lines":   {"internal/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/limitof", "internal/mem", "located"},
-	"dump/internal/load":    {"internal/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "limits", "located"},
+	"dump/internal/load":    {"internal/debuginfo", "internal/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "limits", "located"},
 	"dump/internal/losses":  {"located"},
 	"dump/internal/naming":  {"internal/dwarfx", "dump/internal/losses", "emit", "internal/demangle", "internal/limitof", "internal/par", "limits"},
 	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/limitof", "internal/par", "internal/wire", "limits"},

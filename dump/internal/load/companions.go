@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/bounds"
+	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
@@ -22,9 +22,12 @@ func (x *loader) openAlt() error {
 	if others == nil || others.Alt == nil {
 		return nil
 	}
-	s, err := x.allSections(others.Alt, "")
+	s, damage, err := debuginfo.ReadAll(x.ctx, x.opt.Jobs, others.Alt, "", x.opt.Limits)
 	if err != nil {
 		return err
+	}
+	for _, err := range damage {
+		x.lost.Add(err)
 	}
 
 	data, errs := dwarfx.Open(s, x.opt.Code)
@@ -56,7 +59,7 @@ func (x *loader) readSplits() error {
 		return err
 	}
 
-	results := make([]splitResult, len(x.units))
+	results := make([]debuginfo.Split, len(x.units))
 	budget := x.newSplitBudget(pkg)
 	err = par.Each(x.ctx, x.opt.Jobs, len(x.units), func() func(int) error {
 		var scan dwarfx.Scan
@@ -67,10 +70,10 @@ func (x *loader) readSplits() error {
 			}
 
 			// The line table stays in the file of the skeleton.
-			results[i] = x.openSplit(u.Unit, pkg)
-			if results[i].unit != nil {
-				split := &Unit{Unit: results[i].unit, Lines: u.Lines, index: i}
-				pay := budget.of(split, results[i].size)
+			results[i] = debuginfo.OpenSplit(u.Unit, pkg, x.opt.Companions)
+			if results[i].Unit != nil {
+				split := &Unit{Unit: results[i].Unit, Lines: u.Lines, index: i}
+				pay := budget.of(split, results[i].Size)
 				_ = pay(dwarfx.UnitMemory * uint64(len(split.Data().Units))) // an error is that of the scan, too
 				split.scan(&scan, x.opt.Inlines, pay)
 				x.units[i] = split
@@ -87,20 +90,20 @@ func (x *loader) readSplits() error {
 	// One warning counts all units that are missing: there can be thousands.
 	missing, first := 0, ""
 	for _, r := range results {
-		for _, err := range r.errs {
-			x.lost.AddIn(r.file, err)
+		for _, err := range r.Errs {
+			x.lost.AddIn(r.File, err)
 		}
 		switch {
-		case r.unit != nil:
-			x.share.All += r.unit.End - r.unit.Off
-		case r.file != "":
+		case r.Unit != nil:
+			x.share.All += r.Unit.End - r.Unit.Off
+		case r.File != "":
 			missing++
-			first = cmp.Or(first, r.file)
+			first = cmp.Or(first, r.File)
 		}
 	}
 	if missing > 0 {
 		x.lost.Miss("%s: the functions of %s units are in split DWARF files that were not found or do not fit, the first %q%s; give their directory with --dwo-dir",
-			x.file.Path(), quantity.Number(missing), first, pkg.lacks())
+			x.file.Path(), quantity.Number(missing), first, lacks(pkg))
 	}
 	return err
 }
@@ -113,11 +116,11 @@ type splitBudget struct {
 }
 
 // newSplitBudget returns a budget for the size of the program and the package, which may be nil.
-func (x *loader) newSplitBudget(pkg *splitPackage) *splitBudget {
+func (x *loader) newSplitBudget(pkg *debuginfo.Package) *splitBudget {
 	b := &splitBudget{first: map[uint64]int{}, limits: x.opt.Limits}
 	size := x.img.Size()
 	if pkg != nil {
-		size += pkg.size
+		size += pkg.Size
 	}
 	b.shared = bounds.NewShared(x.opt.Limits, limitof.UnitRecords, size)
 	for i, u := range x.units {
@@ -155,107 +158,22 @@ func (b *splitBudget) cut(units []*Unit) {
 	}
 }
 
-// splitPackage is an opened .dwp file.
-type splitPackage struct {
-	*dwarfx.Package
-	path string
-	size uint64 // in bytes
+// openPackage reads the .dwp file, if there is one.
+func (x *loader) openPackage() (*debuginfo.Package, error) {
+	if x.opt.Companions == nil {
+		return nil, nil
+	}
+	pkg, errs, err := debuginfo.OpenPackage(x.ctx, x.opt.Jobs, x.opt.Companions, x.opt.Limits)
+	for _, err := range errs {
+		x.lost.Add(err)
+	}
+	return pkg, err
 }
 
 // lacks returns the part of the warning about missing units that names the package.
-func (p *splitPackage) lacks() string {
+func lacks(p *debuginfo.Package) string {
 	if p == nil {
 		return ""
 	}
-	return fmt.Sprintf(", and %s does not have them", p.path)
-}
-
-// openPackage reads the .dwp file, if there is one.
-func (x *loader) openPackage() (*splitPackage, error) {
-	if x.opt.Companions == nil {
-		return nil, nil
-	}
-	f := x.opt.Companions.OpenPackage()
-	if f == nil {
-		return nil, nil
-	}
-	s, err := x.allSections(f, ".dwo")
-	if err != nil {
-		return nil, err
-	}
-
-	// Without its index the package cannot be read.
-	units, err := f.SectionData(".debug_cu_index")
-	if err != nil {
-		x.lost.Add(err)
-		return nil, nil
-	}
-	types, err := f.SectionData(".debug_tu_index")
-	x.lost.Add(err)
-	pkg, err := dwarfx.OpenPackage(s, units, types)
-	if err != nil {
-		x.lost.AddIn(f.Path(), err)
-		return nil, nil
-	}
-	return &splitPackage{pkg, f.Path(), uint64(f.Size())}, nil
-}
-
-// splitResult is the split unit of a skeleton, or nil if there is none, and the file
-// that the split unit is in or should be in.
-type splitResult struct {
-	unit *dwarfx.Unit
-	file string
-	size uint64  // of a .dwo file; 0 in a package
-	errs []error // damage
-}
-
-// openSplit finds the split unit of skeleton u.
-func (x *loader) openSplit(u *dwarfx.Unit, pkg *splitPackage) (r splitResult) {
-	if pkg != nil {
-		unit, found, errs := pkg.OpenSplit(u)
-		if found {
-			return splitResult{unit, pkg.path, 0, errs}
-		}
-	}
-
-	// DW_AT_dwo_name is relative to DW_AT_comp_dir (DWARF 5 §3.1.2).
-	name, _ := u.String(u.Split)
-	r.file = string(name)
-	if x.opt.Companions == nil {
-		return r
-	}
-	compDir, _ := u.String(u.CompDir)
-
-	// A file that has another unit, such as one of a later build, does not count.
-	var unit *dwarfx.Unit
-	var errs []error
-	f := x.opt.Companions.OpenSplit(string(compDir), r.file, func(f *elfx.File) error {
-		unit, errs = readSplit(u, f)
-		if unit == nil {
-			return errs[len(errs)-1]
-		}
-		return nil
-	})
-	if f != nil {
-		r = splitResult{unit, f.Path(), uint64(f.Size()), errs}
-	}
-	return r
-}
-
-// readSplit finds the split unit of skeleton u in f, a .dwo file. If unit is nil, the
-// last error is the reason.
-func readSplit(u *dwarfx.Unit, f *elfx.File) (unit *dwarfx.Unit, errs []error) {
-	s := dwarfx.Sections{BigEndian: f.BigEndian, FileSize: uint64(f.Size())}
-	for _, section := range []sectionOf{ // a list, so that the errors are in order
-		{".debug_info.dwo", &s.Info}, {".debug_abbrev.dwo", &s.Abbrev}, {".debug_str.dwo", &s.Str},
-		{".debug_str_offsets.dwo", &s.StrOffsets}, {".debug_rnglists.dwo", &s.RngLists}, {".debug_types.dwo", &s.Types},
-	} {
-		var err error
-		*section.data, err = f.SectionData(section.name)
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	unit, more := u.Data().OpenSplit(u, s)
-	return unit, append(errs, more...)
+	return fmt.Sprintf(", and %s does not have them", p.Path)
 }

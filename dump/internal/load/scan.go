@@ -3,7 +3,6 @@ package load
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"errors"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/elfx"
+	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 	"symkit/limits"
@@ -21,7 +21,7 @@ import (
 // readUnits reads the units of .debug_info. If units cannot refer to each other,
 // their functions and calls get the numbers of their names too.
 func (x *loader) readUnits() error {
-	x.sections = dwarfx.Sections{BigEndian: x.file.BigEndian, AddrSize: x.file.AddrSize(), ISABit: x.file.Machine == elf.EM_MIPS, Limits: x.opt.Limits, FileSize: x.img.Size()}
+	x.sections = debuginfo.Header(x.file, x.img.Size(), x.opt.Limits)
 	abbrev, err := x.file.SectionData(".debug_abbrev")
 	x.lost.Add(err)
 	x.sections.Abbrev = abbrev
@@ -186,17 +186,17 @@ func (r *unitReader) readInTurn(info *elfx.Section) error {
 // readOthers inflates the other sections. The scans wait for all but .debug_line, which
 // is inflated beside them.
 func (r *unitReader) readOthers() error {
-	wanted := sectionsOf(&r.sections)
+	wanted := debuginfo.SectionsOf(&r.sections)
 	line := len(wanted) - 1
-	wanted[line].data = &r.line
+	wanted[line].Data = &r.line
 	err := func() error {
 		defer close(r.ready)
-		return r.readSections(r.file, wanted[:line], "")
+		return r.readSections(wanted[:line])
 	}()
 	if err != nil {
 		return err
 	}
-	return r.readSections(r.file, wanted[line:], "")
+	return r.readSections(wanted[line:])
 }
 
 // open makes x.data after the sections that unit headers need are inflated.
@@ -329,4 +329,16 @@ func taken[T any](list *[]T) []T {
 // forget releases the functions of u.
 func (u *Unit) forget() {
 	u.Funcs, u.FuncNames, u.Calls, u.Ranges, u.origins = nil, nil, nil, nil, nil
+}
+
+// readSections inflates sections of the file on all goroutines.
+func (x *loader) readSections(wanted []debuginfo.Section) error {
+	errs, err := debuginfo.Read(x.ctx, x.opt.Jobs, x.file, wanted, "")
+	for i, err := range errs {
+		x.lost.Add(err)
+		if wanted[i].Name == ".debug_line" {
+			x.lineErr = err
+		}
+	}
+	return err
 }
