@@ -98,9 +98,10 @@ var allowed = map[string][]string{
 	"elfx/internal/reloc":            {"internal/wire"},
 
 	// Formats: bytes or text in, values out.
-	"cfi":    {"internal/wire", "located"},
-	"emit":   {"internal/printable", "located"},
-	"sframe": {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
+	"cfi":         {"internal/wire", "located"},
+	"emit":        {"internal/printable", "located"},
+	"lookup/gsym": {"internal/wire"},
+	"sframe":      {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 
 	// Used by tests only.
 	"test/architecture":      {},

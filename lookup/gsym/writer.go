@@ -1,0 +1,333 @@
+package gsym
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Func is a function to write.
+type Func struct {
+	Addr uint64
+	// Size is in bytes. A function of size 0 extends to the next one.
+	Size  uint64
+	Name  String
+	Lines []Line // by address
+	Calls []Call // the inlined calls, outer before inner
+}
+
+// Line is a row: the code from Addr up to the next row is of a line of a file. Line 0 is code without a line.
+type Line struct {
+	Addr       uint64
+	File, Line uint32
+}
+
+// Call is an inlined call. It is in the last call before it whose Depth is lower by one.
+type Call struct {
+	Depth      uint32 // 0 for a call in the function itself
+	Name       String // of the inlined function
+	File, Line uint32 // of the call
+	// Ranges are the inlined code. They ascend with gaps, and each lies in a range of the call around it.
+	Ranges []Range
+}
+
+// String is the number of a text in a Writer.
+type String uint32
+
+// The mistakes of callers.
+var (
+	errOrder = errors.New("functions overlap or do not ascend")
+	errLines = errors.New("lines do not ascend or are not in the function")
+	errCalls = errors.New("an inlined call is not in the call around it")
+	errName  = errors.New("no name")
+)
+
+// errSize is the error for a file that version 1 cannot hold.
+var errSize = errors.New("more than 4 GiB, which the 32-bit offsets of GSYM version 1 cannot express")
+
+// Writer collects functions and writes them as one file. The first error sticks.
+type Writer struct {
+	uuid  []byte
+	order byteOrder
+	most  uint64 // bytes that a file may have
+	err   error
+
+	strings stringTable
+
+	fileNumbers map[[2]String]uint32
+	files       [][2]String // directory and name
+
+	addrs  []uint64
+	infos  []uint32 // offsets in chunks
+	chunks [][]byte // the infos of the functions; only the last one grows
+	before uint64   // bytes in the chunks before the last one
+	end    uint64   // of the last function
+
+	// Of the function that is being written.
+	open   [][]Range // by depth, the ranges of the calls that are open
+	deltas histogram
+}
+
+// stringTable has texts. A String is the index of one, whose offset is known at once, because the table only grows.
+type stringTable struct {
+	numbers map[string]String
+	texts   []string
+	offsets []uint32
+	size    uint64
+}
+
+// byteOrder puts and appends numbers.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
+// chunkSize is the capacity of a chunk, so that a large file is not copied while it grows.
+const chunkSize = 1 << 20
+
+// NewWriter returns a Writer for the module with an id, in the byte order of its machine. The format has the first 20
+// bytes of the id alone.
+func NewWriter(uuid []byte, bigEndian bool) *Writer {
+	w := &Writer{
+		uuid:    uuid[:min(len(uuid), maxUUID)],
+		order:   binary.LittleEndian,
+		most:    math.MaxUint32,
+		strings: stringTable{numbers: map[string]String{}}, fileNumbers: map[[2]String]uint32{},
+	}
+	if bigEndian {
+		w.order = binary.BigEndian
+	}
+	w.String("")
+	w.addFile([2]String{})
+	return w
+}
+
+// String returns the number of a text, which the Writer keeps. The text ends at its first NUL.
+func (w *Writer) String(text string) String {
+	t := &w.strings
+	n, ok := t.numbers[text]
+	if ok {
+		return n
+	}
+	end := strings.IndexByte(text, 0)
+	if end >= 0 {
+		return w.String(text[:end])
+	}
+
+	n = String(len(t.texts))
+	t.numbers[text] = n
+	t.texts, t.offsets = append(t.texts, text), append(t.offsets, uint32(t.size))
+	t.size += uint64(len(text)) + 1
+	w.fits(t.size)
+	return n
+}
+
+// File returns the number of a source file.
+func (w *Writer) File(path string) uint32 {
+	slash := strings.LastIndexByte(path, '/')
+	dir := path[:max(slash, 0)]
+	if slash == 0 {
+		dir = "/"
+	}
+	return w.addFile([2]String{w.String(dir), w.String(path[slash+1:])})
+}
+
+// addFile returns the number of a file.
+func (w *Writer) addFile(f [2]String) uint32 {
+	n, ok := w.fileNumbers[f]
+	if !ok {
+		n = uint32(len(w.files))
+		w.fileNumbers[f], w.files = n, append(w.files, f)
+	}
+	return n
+}
+
+// fits fails if a part has more bytes than a file.
+func (w *Writer) fits(size uint64) {
+	if size > w.most && w.err == nil {
+		w.err = errSize
+	}
+}
+
+// Func adds a function. Functions ascend by address and do not overlap. The Writer does not keep f.
+func (w *Writer) Func(f *Func) {
+	if w.err != nil {
+		return
+	}
+	err := w.check(f)
+	if err != nil {
+		w.fail(f, err)
+		return
+	}
+
+	b := w.chunk()
+	w.addrs, w.infos, w.end = append(w.addrs, f.Addr), append(w.infos, uint32(w.before)+uint32(len(b))), f.Addr+f.Size
+	b = w.order.AppendUint32(b, uint32(f.Size))
+	b = w.order.AppendUint32(b, w.strings.offsets[f.Name])
+	if len(f.Lines) > 0 {
+		b = w.section(b, lineTable, f, (*Writer).appendLines)
+	}
+	if len(f.Calls) > 0 {
+		b = w.section(b, inlineInfo, f, (*Writer).appendCalls)
+	}
+	b = w.order.AppendUint32(b, endOfList)
+	b = w.order.AppendUint32(b, 0)
+	w.chunks[len(w.chunks)-1] = b
+	w.fits(w.before + uint64(len(b)))
+}
+
+// fail notes the error of a function.
+func (w *Writer) fail(f *Func, err error) { w.err = fmt.Errorf("function at %#x: %w", f.Addr, err) }
+
+// check returns what is wrong with a function.
+func (w *Writer) check(f *Func) error {
+	switch {
+	case f.Name == 0:
+		return errName
+	case f.Addr+f.Size < f.Addr, len(w.addrs) > 0 && (f.Addr < w.end || f.Addr == w.addrs[len(w.addrs)-1]):
+		return errOrder
+	case f.Size > math.MaxUint32:
+		return errSize
+	}
+	last := f.Addr
+	for i := range f.Lines {
+		at := f.Lines[i].Addr
+		if at < last || at-f.Addr >= f.Size {
+			return errLines
+		}
+		last = at
+	}
+	return nil
+}
+
+// chunk returns the last chunk, at whose end an info can begin: infos are aligned.
+func (w *Writer) chunk() []byte {
+	var b []byte
+	last := len(w.chunks) - 1
+	if last >= 0 {
+		b = w.chunks[last]
+	}
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	if last < 0 || len(b) >= chunkSize {
+		if last >= 0 {
+			w.chunks[last], w.before = b, w.before+uint64(len(b))
+		}
+		b = make([]byte, 0, chunkSize+chunkSize/4)
+		w.chunks = append(w.chunks, b)
+	}
+	return b
+}
+
+// section appends a part of the info about f, with its kind and length in front.
+func (w *Writer) section(b []byte, kind uint32, f *Func, appendTo func(*Writer, []byte, *Func) []byte) []byte {
+	b = w.order.AppendUint32(b, kind)
+	at := len(b)
+	b = w.order.AppendUint32(b, 0)
+	b = appendTo(w, b, f)
+	w.order.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b
+}
+
+// WriteTo writes the file, after the last function.
+func (w *Writer) WriteTo(out io.Writer) (n int64, err error) {
+	head, err := w.head()
+	if err != nil {
+		return 0, err
+	}
+	counted := bufio.NewWriterSize(&counter{out, &n}, 64<<10)
+	counted.Write(head)
+	for _, text := range w.strings.texts {
+		counted.WriteString(text)
+		counted.WriteByte(0)
+	}
+	for range -int(w.strings.size) & 3 {
+		counted.WriteByte(0)
+	}
+	for _, b := range w.chunks {
+		counted.Write(b)
+	}
+	return n, counted.Flush()
+}
+
+// head returns the parts before the string table.
+func (w *Writer) head() ([]byte, error) {
+	var base, last uint64
+	if len(w.addrs) > 0 {
+		base, last = w.addrs[0], w.addrs[len(w.addrs)-1]
+	}
+	width := 1
+	for width < 8 && (last-base)>>(8*width) != 0 {
+		width *= 2
+	}
+
+	// The tables begin at multiples of 4 bytes.
+	count := uint64(len(w.addrs))
+	infos := (headerSize + count*uint64(width) + 3) &^ 3
+	files := infos + 4*count
+	texts := files + 4 + fileSize*uint64(len(w.files))
+	data := (texts + w.strings.size + 3) &^ 3
+	size := data + w.before
+	if len(w.chunks) > 0 {
+		size += uint64(len(w.chunks[len(w.chunks)-1]))
+	}
+	w.fits(size)
+	if w.err != nil {
+		return nil, w.err
+	}
+
+	b := make([]byte, 0, texts)
+	b = w.order.AppendUint32(b, magic)
+	b = w.order.AppendUint16(b, version)
+	b = append(b, byte(width), byte(len(w.uuid)))
+	b = w.order.AppendUint64(b, base)
+	b = w.order.AppendUint32(b, uint32(count))
+	b = w.order.AppendUint32(b, uint32(texts))
+	b = w.order.AppendUint32(b, uint32(w.strings.size))
+	b = append(b, w.uuid...)
+	b = b[:headerSize]
+
+	for _, addr := range w.addrs {
+		b = w.appendUint(b, addr-base, width)
+	}
+	b = b[:infos]
+	for _, at := range w.infos {
+		b = w.order.AppendUint32(b, uint32(data)+at)
+	}
+	b = w.order.AppendUint32(b, uint32(len(w.files)))
+	for _, f := range w.files {
+		b = w.order.AppendUint32(b, w.strings.offsets[f[0]])
+		b = w.order.AppendUint32(b, w.strings.offsets[f[1]])
+	}
+	return b, nil
+}
+
+// appendUint appends a number of width bytes.
+func (w *Writer) appendUint(b []byte, v uint64, width int) []byte {
+	switch width {
+	case 1:
+		return append(b, byte(v))
+	case 2:
+		return w.order.AppendUint16(b, uint16(v))
+	case 4:
+		return w.order.AppendUint32(b, uint32(v))
+	}
+	return w.order.AppendUint64(b, v)
+}
+
+// counter counts the bytes that are written.
+type counter struct {
+	w io.Writer
+	n *int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	*c.n += int64(n)
+	return n, err
+}
