@@ -96,7 +96,7 @@ test-386: ## tests as a 32-bit program (needs an x86-64 processor)
 # The tests that are left out truncate a file that is mapped into memory: qemu-user 7.2 exchanges
 # the halves of the address of the fault if the program is big-endian.
 test-s390x: ## tests on a big-endian processor (needs qemu-user)
-	GOARCH=s390x CGO_ENABLED=0 $(GO) test -pgo=off -exec qemu-s390x -skip '^(TestShrunk|TestStreamsChanged)$$' ./cfi ./sframe ./emit ./elfx ./internal/wire ./walk/corefile ./walk/minidump
+	GOARCH=s390x CGO_ENABLED=0 $(GO) test -pgo=off -exec qemu-s390x -skip '^(TestShrunk|TestStreamsChanged)$$' ./cfi ./sframe ./emit ./elfx ./internal/wire ./walk/corefile ./walk/internal/mdmp ./walk/minidump
 
 test-windows: ## tests as a program of Windows (needs wine64, clang, lld)
 	scripts/test-windows.sh

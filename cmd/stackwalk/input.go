@@ -114,7 +114,7 @@ func mini(name string, data []byte, files *sources.Files) (*walk.Process, error)
 	}
 
 	// Without /proc/PID/maps, the load addresses of modules need the modules' files.
-	if len(d.Linux.Maps) == 0 && (p.OS == "Linux" || p.OS == "Android") {
+	if !d.HasMaps() && (p.OS == "Linux" || p.OS == "Android") {
 		files.LoadAddresses(p)
 	}
 	return p, nil

@@ -131,7 +131,7 @@ func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bo
 		}
 	}
 	out.Reset()
-	unimplemented, unknown := unread(data)
+	unimplemented, unknown := rawdump.Unread(data)
 	if err := peers.RustMinidump(&out, res, peers.RustMinidumpOptions{Unimplemented: unimplemented, Unknown: unknown}); err != nil {
 		t.Error(err)
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"symkit/elfx"
 	"symkit/internal/atomicfile"
@@ -52,12 +49,6 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-// rustSkips are the types of streams that stackwalk reads and rust-minidump only names.
-var rustSkips = []minidump.StreamType{minidump.LinuxCmdLineStream, minidump.LinuxAuxvStream}
-
-// rustReads are the types that rust-minidump reads and stackwalk does not.
-var rustReads = []minidump.StreamType{minidump.StabilityReportStream}
-
 // unreadStreams returns lines about the streams of a minidump that rust-minidump does not
 // read: those that it knows, and others. A dump that cannot be read has none.
 func unreadStreams(path string) (unimplemented, unknown []string) {
@@ -67,52 +58,8 @@ func unreadStreams(path string) (unimplemented, unknown []string) {
 	}
 	defer file.Release()
 	_ = mem.Guard(func() error { // a dump that changes has no such lines
-		unimplemented, unknown = unread(file.Bytes())
+		unimplemented, unknown = rawdump.Unread(file.Bytes())
 		return nil
 	})
 	return unimplemented, unknown
-}
-
-func unread(data []byte) (unimplemented, unknown []string) {
-	if !bytes.HasPrefix(data, []byte("MDMP")) && !bytes.HasPrefix(data, []byte("PMDM")) {
-		return nil, nil
-	}
-	d, err := minidump.New(data)
-	if err != nil {
-		return nil, nil
-	}
-
-	// Of several streams of one type the last counts.
-	last := map[minidump.StreamType]minidump.Stream{}
-	for _, s := range d.Directory {
-		last[s.Type] = s
-	}
-	types := make([]minidump.StreamType, 0, len(last))
-	for typ := range last {
-		types = append(types, typ)
-	}
-	slices.SortFunc(types, cmp.Compare)
-	for _, typ := range types {
-		at := last[typ].Location.RVA
-		switch {
-		case !typ.Known():
-			unknown = append(unknown, fmt.Sprintf("Stream 0x%08x (%s) @ 0x%08x", uint32(typ), vendor(typ), at))
-		case !typ.Decoded() && !slices.Contains(rustReads, typ), slices.Contains(rustSkips, typ):
-			unimplemented = append(unimplemented, fmt.Sprintf("Stream 0x%08x %s (%s) @ 0x%08x", uint32(typ), rawdump.StreamName(typ), vendor(typ), at))
-		}
-	}
-	return unimplemented, unknown
-}
-
-// vendor returns the name of the project that defines a type of streams.
-func vendor(typ minidump.StreamType) string {
-	switch {
-	case typ <= 0xffff:
-		return "Official"
-	case typ>>16 == 0x4767:
-		return "Google Extension"
-	case typ>>16 == 0x4d7a:
-		return "Mozilla Extension"
-	}
-	return "Unknown Extension"
 }

@@ -36,7 +36,7 @@ var publicNames = map[string]int{
 	"walk/compare":         7,
 	"walk/corefile":        10,
 	"walk/microdump":       7,
-	"walk/minidump":        193,
+	"walk/minidump":        13,
 	"walk/peers":           6,
 	"walk/peers/rawdump":   3,
 	"walk/report":          11,

@@ -29,7 +29,7 @@ import (
 
 	"symkit/located"
 	"symkit/walk"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 const (
@@ -290,7 +290,7 @@ func (d *decoder) context(text string) error {
 	if !ok {
 		return errRecord
 	}
-	_, err := minidump.ContextOf(d.CPU, false, data)
+	_, err := mdmp.ContextOf(d.CPU, false, data)
 	if err != nil {
 		return err
 	}

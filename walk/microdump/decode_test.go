@@ -10,7 +10,7 @@ import (
 
 	"symkit/located"
 	"symkit/walk"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // context is an x86 CONTEXT as text: eip 0x1004 and esp 0x8000.
@@ -177,7 +177,7 @@ func TestCPUs(t *testing.T) {
 		}
 	}
 	dumps, err := Decode([]byte(log("", "O L vax 01 hw v", "C 00")))
-	if err != nil || len(dumps[0].Losses) != 1 || !errors.Is(dumps[0].Losses[0], minidump.ErrCPU) {
+	if err != nil || len(dumps[0].Losses) != 1 || !errors.Is(dumps[0].Losses[0], mdmp.ErrCPU) {
 		t.Errorf("an unknown CPU: %v, %v", err, dumps[0].Losses)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"symkit/internal/quantity"
 	"symkit/walk"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // Process returns the crashed process of a microdump, ready to be walked: its one thread,
@@ -31,10 +31,10 @@ func (d *Dump) Process() *walk.Process {
 
 	// The log has no number of the thread.
 	t := &p.Threads[0]
-	x, err := minidump.ContextOf(d.CPU, false, d.Context)
+	x, err := mdmp.ContextOf(d.CPU, false, d.Context)
 	t.NoRegs = err != nil
 	if err == nil {
-		t.Regs = x.WalkRegisters()
+		t.Regs = x.Registers()
 	} else {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("registers: %v", err))
 	}

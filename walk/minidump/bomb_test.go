@@ -16,6 +16,9 @@ import (
 	"symkit/test/testfile"
 	"symkit/walk"
 	"symkit/walk/peers"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // TestBomb: threads by the thousand that share one stack, which is a long chain
@@ -23,13 +26,13 @@ import (
 func TestBomb(t *testing.T) {
 	const threads, frames, stack = 4000, 8192, 0x10000
 	var text strings.Builder
-	text.WriteString(systemText(CPUAMD64, OSLinux) + fmt.Sprintf("stream ThreadList u32 %d\n", threads))
+	text.WriteString(synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + fmt.Sprintf("stream ThreadList u32 %d\n", threads))
 	for i := range threads {
 		fmt.Fprintf(&text, "u32 %d 0 0 0 u64 0 %#x loc stack loc c\n", i, stack)
 	}
 	fmt.Fprintf(&text, "stream ModuleList u32 1 u64 0x400000 u32 0x1000 0 0 rva n zero 52 u32 0 0 0 0 zero 16 block n str \"a\"\n"+
 		"block c zero 48 u32 0x10001f 0 zero 96 u64 %#x %#x zero 80 u64 0x400100 zero 976\nblock stack zero %d", stack, stack, 16*frames)
-	data := synth(t, false, text.String()).data
+	data := synth.Assemble(t, false, text.String()).Data
 	for i := range frames {
 		at := data[len(data)-16*frames+16*i:]
 		binary.LittleEndian.PutUint64(at, uint64(stack+16*(i+1)))

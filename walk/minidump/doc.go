@@ -6,16 +6,15 @@
 //	if err != nil {
 //		return err
 //	}
-//	fmt.Printf("%s at %#x\n", d.CrashReason(minidump.StyleBreakpad), d.CrashAddress())
-//	for i := range d.Modules {
-//		m := &d.Modules[i]
-//		fmt.Printf("%#x %s %s\n", m.Base, m.Name, d.DebugID(m))
+//	p := d.Process()
+//	fmt.Printf("%s at %#x\n", p.Crash.Reason, p.Crash.Address)
+//	for _, m := range p.Modules {
+//		fmt.Printf("%#x %s %s\n", m.Base, m.Name, m.DebugID)
 //	}
-//	result, err := walk.Walk(ctx, d.Process(), store, walk.Options{}) // the stacks
+//	result, err := walk.Walk(ctx, p, store, walk.Options{}) // the stacks
 //
-// New takes the bytes of a whole file and decodes its streams into values that
-// alias them; strings and memory are sliced, not copied. Both byte orders are
-// read. A dump without a readable list of threads or system information is an
+// New takes the bytes of a whole file. The process aliases them; strings and memory
+// are sliced, not copied. Both byte orders are read. A dump without a readable list of threads or system information is an
 // error; any other damage loses only the stream or the record that it is in and
 // is noted in Losses.
 //

@@ -18,14 +18,10 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s at %#x\n", d.CrashReason(minidump.StyleBreakpad), d.CrashAddress())
-	x, err := d.ThreadContext(&d.Threads[d.RequestingThread()])
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("pc %#x, sp %#x\n", x.PC(), x.SP())
+	p := d.Process()
+	fmt.Printf("%s at %#x\n", p.Crash.Breakpad, p.Crash.Address)
+	fmt.Printf("pc %#x\n", p.Threads[p.Crashed].Regs.PC)
 	// Output:
 	// EXCEPTION_ACCESS_VIOLATION_WRITE at 0x45
-	// pc 0x40429e, sp 0x12fe84
+	// pc 0x40429e
 }

@@ -7,6 +7,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/walk"
+	"symkit/walk/internal/mdmp"
 )
 
 // facts collects the values that only reports show.
@@ -15,7 +16,7 @@ func (b *builder) facts() {
 	s := &d.System
 	f.VersionLine, f.CPUInfo, f.CPUs, f.GPU = s.Version(), s.CPUInfo(), int(s.Processors), "UNKNOWN"
 	// The clock of a damaged dump can go back: then the uptime is 0.
-	if m := d.Misc; m != nil && m.Flags&MiscProcessTimes != 0 && m.CreateTime != 0 {
+	if m := d.Misc; m != nil && m.Flags&mdmp.MiscProcessTimes != 0 && m.CreateTime != 0 {
 		f.HasUptime = true
 		if d.Header.Time > m.CreateTime {
 			f.Uptime = uint64(d.Header.Time - m.CreateTime)
@@ -49,8 +50,8 @@ func (b *builder) facts() {
 }
 
 // optional returns nil for a string that the dump does not have.
-func (b *builder) optional(t Text) *string {
-	if t.units == nil {
+func (b *builder) optional(t mdmp.Text) *string {
+	if t.IsNil() {
 		return nil
 	}
 	s := b.text(t)
@@ -72,7 +73,7 @@ func (b *builder) linuxFacts() {
 	d, f := b.d, &b.p.Facts
 	// Each processor has a block in /proc/cpuinfo; the first revision of the microcode
 	// stands for all.
-	for name, value := range Fields(d.Linux.CPUInfo, ':') {
+	for name, value := range mdmp.Fields(d.Linux.CPUInfo, ':') {
 		if v, ok := strings.CutPrefix(value, "0x"); ok && name == "microcode" {
 			if n, err := strconv.ParseUint(v, 16, 64); err == nil {
 				f.Microcode = fmt.Sprintf("%#x", n)
@@ -84,7 +85,7 @@ func (b *builder) linuxFacts() {
 	// The file has the keys of lsb-release, or those of os-release.
 	if d.Linux.LsbRelease != nil {
 		f.LSB = &walk.LSBRelease{}
-		for name, value := range Fields(d.Linux.LsbRelease, '=') {
+		for name, value := range mdmp.Fields(d.Linux.LsbRelease, '=') {
 			switch name {
 			case "DISTRIB_ID", "ID":
 				f.LSB.ID = value
@@ -112,10 +113,10 @@ func (b *builder) macFacts() {
 			Backtrace: b.bytes(m.Backtrace), Message2: b.bytes(m.Message2)}
 
 		// Later versions of the record have more fields.
-		if m.Version >= macRecordVersion4 {
+		if m.Version >= mdmp.MacRecordVersion4 {
 			r.Thread, r.DialogMode = &m.Thread, &m.DialogMode
 		}
-		if m.Version >= macRecordVersion5 {
+		if m.Version >= mdmp.MacRecordVersion5 {
 			r.AbortCause = &m.AbortCause
 		}
 		f.MacRecords = append(f.MacRecords, r)
@@ -124,7 +125,7 @@ func (b *builder) macFacts() {
 }
 
 // crashpad converts the annotations of Crashpad's client.
-func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
+func (b *builder) crashpad(p *mdmp.CrashpadInfo) *walk.Crashpad {
 	out := &walk.Crashpad{ReportID: uuid(p.ReportID), ClientID: uuid(p.ClientID), Simple: b.annotations(p.Annotations)}
 	for i := range p.Modules {
 		m := &p.Modules[i]
@@ -140,7 +141,7 @@ func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 
 		// Only strings are shown: the types from 0x8000 on are the client's own.
 		for _, o := range m.Objects {
-			if o.Type == AnnotationString {
+			if o.Type == mdmp.AnnotationString {
 				info.Objects = append(info.Objects, walk.Annotation{Name: b.bytes(o.Name), Value: b.bytes(o.Value)})
 			}
 		}
@@ -149,7 +150,7 @@ func (b *builder) crashpad(p *CrashpadInfo) *walk.Crashpad {
 	return out
 }
 
-func (b *builder) annotations(all []Annotation) (out []walk.Annotation) {
+func (b *builder) annotations(all []mdmp.Annotation) (out []walk.Annotation) {
 	for _, a := range all {
 		out = append(out, walk.Annotation{Name: b.bytes(a.Key), Value: b.bytes(a.Value)})
 	}
@@ -167,15 +168,15 @@ func uuid(b []byte) string {
 // lastError names the value that GetLastError would return in a thread. That value is in the
 // word after the first thirteen of the thread environment block (TEB, winternl.h). The name
 // is empty if the dump lacks the block, or is not a dump of Windows.
-func (b *builder) lastError(t *Thread) string {
+func (b *builder) lastError(t *mdmp.Thread) string {
 	word := uint64(4)
 	if b.d.System.CPU.Wide() {
 		word = 8
 	}
 	data := b.d.Memory.Bytes(t.TEB+13*word, 4)
-	if !b.d.System.OS.windows() || data == nil {
+	if !b.d.System.OS.Windows() || data == nil {
 		return ""
 	}
-	c := wire.New(section, data, b.d.big)
-	return WindowsError(c.U32())
+	c := wire.New(mdmp.Section, data, b.d.Header.BigEndian)
+	return windowsError(c.U32())
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"symkit/walk"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // facts is Process().Facts as JSON, which prints what pointers point to.
@@ -72,11 +75,11 @@ stream ModuleList u32 1 u64 0x1000 u32 0x1000 0 0 rva n zero 52 u32 0 0 0 0 zero
 // TestLastError: GetLastError's value is 13 words into the TEB.
 func TestLastError(t *testing.T) {
 	for _, c := range []struct {
-		cpu  CPU
-		os   OS
+		cpu  mdmp.CPU
+		os   mdmp.OS
 		want string
-	}{{CPUAMD64, OSWinNT, "ERROR_ACCESS_DENIED"}, {CPUX86, OSWinNT, "ERROR_FILE_NOT_FOUND"}, {CPUAMD64, OSLinux, ""}} {
-		decoded(t, systemText(c.cpu, c.os)+"stream ThreadList u32 2 1 0 0 0 u64 0x5000 0 u32 0 0 0 0 2 0 0 0 u64 0x9000 0 u32 0 0 0 0\n"+
+	}{{mdmp.CPUAMD64, mdmp.OSWinNT, "ERROR_ACCESS_DENIED"}, {mdmp.CPUX86, mdmp.OSWinNT, "ERROR_FILE_NOT_FOUND"}, {mdmp.CPUAMD64, mdmp.OSLinux, ""}} {
+		decoded(t, synth.System(c.cpu, c.os)+"stream ThreadList u32 2 1 0 0 0 u64 0x5000 0 u32 0 0 0 0 2 0 0 0 u64 0x9000 0 u32 0 0 0 0\n"+
 			"stream MemoryList u32 1 u64 0x5000 loc teb block teb zero 52 u32 2 zero 48 u32 5", func(t *testing.T, d *Dump) {
 			p := d.Process()
 			eq(t, []string{p.Threads[0].LastError, p.Threads[1].LastError}, []string{c.want, ""})
@@ -89,18 +92,18 @@ func TestLastError(t *testing.T) {
 func TestForeign(t *testing.T) {
 	module := "stream ModuleList u32 1 u64 0x1000 u32 0x1000 0 0 rva n zero 52 loc cv u32 0 0 zero 16 block n str \"/bin/sh\"\n"
 	for _, c := range []struct {
-		os      OS
+		os      mdmp.OS
 		cv      string
 		foreign bool
 		id      string
 	}{
-		{OSLinux, "u32 0x4270454c u8 1 2 3 4 zero 16", false, "04030201000000000000000000000000" + "0"},
-		{OSAndroid, "u32 0x4270454c u8 1 2 3 4 zero 16", false, "04030201000000000000000000000000" + "0"},
-		{OSLinux, "u32 0x4270454c zero 20", true, ""},
-		{OSMac, "u32 0x53445352 u8 4 3 2 1 zero 12 u32 0 bytes \"sh\\x00\"", true, "010203040000000000000000000000000"},
+		{mdmp.OSLinux, "u32 0x4270454c u8 1 2 3 4 zero 16", false, "04030201000000000000000000000000" + "0"},
+		{mdmp.OSAndroid, "u32 0x4270454c u8 1 2 3 4 zero 16", false, "04030201000000000000000000000000" + "0"},
+		{mdmp.OSLinux, "u32 0x4270454c zero 20", true, ""},
+		{mdmp.OSMac, "u32 0x53445352 u8 4 3 2 1 zero 12 u32 0 bytes \"sh\\x00\"", true, "010203040000000000000000000000000"},
 	} {
-		s := synth(t, false, systemText(CPUAMD64, c.os)+"stream ThreadList u32 0\n"+module+"block cv "+c.cv)
-		d, err := New(s.data)
+		s := synth.Assemble(t, false, synth.System(mdmp.CPUAMD64, c.os)+"stream ThreadList u32 0\n"+module+"block cv "+c.cv)
+		d, err := New(s.Data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,10 @@
 package minidump
 
-import "fmt"
+import (
+	"fmt"
+
+	"symkit/walk/internal/mdmp"
+)
 
 // The Mach exceptions that have codes with names.
 const (
@@ -20,11 +24,11 @@ var macCodes = map[uint32]string{excBadAccess: "mac access ", excBadInstruction:
 	excArithmetic: "mac arithmetic ", excBreakpoint: "mac breakpoint "}
 
 // macReason names a Mach exception and its code.
-func macReason(s Style, cpu CPU, e *Exception) string {
+func macReason(s style, cpu mdmp.CPU, e *mdmp.Exception) string {
 	name, ok := lookup("mac exception", e.Code)
 
 	// Breakpad has names for exceptions that rust-minidump writes as numbers.
-	if !ok && s == StyleBreakpad {
+	if !ok && s == styleBreakpad {
 		name, _ = lookup("mac exception breakpad", e.Code)
 		return name
 	}
@@ -35,16 +39,16 @@ func macReason(s Style, cpu CPU, e *Exception) string {
 		return ""
 	case e.Code == excSimulated:
 		return name
-	case s == StyleRust && e.Code == excResource:
+	case s == styleRust && e.Code == excResource:
 		return macResource(e)
-	case s == StyleRust && e.Code == excGuard:
+	case s == styleRust && e.Code == excGuard:
 		return macGuard(e)
 	}
 	return name + " / " + macCode(cpu, e)
 }
 
 // macCode names the code of an exception.
-func macCode(cpu CPU, e *Exception) string {
+func macCode(cpu mdmp.CPU, e *mdmp.Exception) string {
 	// Codes that are the same on every CPU come first, those of one CPU after them.
 	var tables []string
 	switch e.Code {
@@ -55,11 +59,11 @@ func macCode(cpu CPU, e *Exception) string {
 	}
 	if prefix, ok := macCodes[e.Code]; ok {
 		switch cpu {
-		case CPUARM, CPUARM64, CPUARM64Old:
+		case mdmp.CPUARM, mdmp.CPUARM64, mdmp.CPUARM64Old:
 			tables = append(tables, prefix+"arm")
-		case CPUPPC:
+		case mdmp.CPUPPC:
 			tables = append(tables, prefix+"ppc")
-		case CPUX86, CPUX86Win64, CPUAMD64:
+		case mdmp.CPUX86, mdmp.CPUX86Win64, mdmp.CPUAMD64:
 			tables = append(tables, prefix+"x86")
 		}
 	}
@@ -74,7 +78,7 @@ func macCode(cpu CPU, e *Exception) string {
 
 // codes returns the exception's 64-bit code and subcode, which are parameters 1 and 2. A
 // missing one is 0.
-func (e *Exception) codes() (code, sub uint64) {
+func codes(e *mdmp.Exception) (code, sub uint64) {
 	if len(e.Parameters) > 1 {
 		code = e.Parameters[1]
 	}
@@ -86,7 +90,7 @@ func (e *Exception) codes() (code, sub uint64) {
 
 // macResource decodes EXC_RESOURCE (osfmk/kern/exc_resource.h of XNU): a limit
 // that the process went over.
-func macResource(e *Exception) string {
+func macResource(e *mdmp.Exception) string {
 	// The top 3 bits are the type of the resource.
 	kind := e.Flags >> 29 & 7
 	name, ok := lookup("mac resource", kind)
@@ -96,7 +100,7 @@ func macResource(e *Exception) string {
 
 	// Three bits of the 64-bit code are the flavor, the limit is in bits that depend on the
 	// type.
-	code, sub := e.codes()
+	code, sub := codes(e)
 	out := "EXC_RESOURCE / " + name + " / "
 	flavor, ok := lookup(fmt.Sprintf("mac resource %d", kind), code>>58&7)
 	if !ok {
@@ -121,7 +125,7 @@ func macResource(e *Exception) string {
 
 // macGuard decodes EXC_GUARD (osfmk/kern/exc_guard.h of XNU): a guarded
 // resource that was used against its rules.
-func macGuard(e *Exception) string {
+func macGuard(e *mdmp.Exception) string {
 	kind := e.Flags >> 29 & 7
 	name, ok := lookup("mac guard", kind)
 	if !ok {
@@ -129,7 +133,7 @@ func macGuard(e *Exception) string {
 	}
 
 	// Types 0 and 3 have no flavor.
-	code, sub := e.codes()
+	code, sub := codes(e)
 	out := "EXC_GUARD / " + name
 	target := code & 0xfffffff
 	switch kind {

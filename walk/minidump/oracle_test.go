@@ -5,6 +5,7 @@ package minidump
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,6 +17,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"symkit/internal/wire"
+	"symkit/walk/internal/mdmp"
 )
 
 // Where the dumps of Breakpad and rust-minidump are, below $SYMKIT_CRASHDUMPS.
@@ -42,8 +46,15 @@ func dumps(t *testing.T, where string) []string {
 	return nil
 }
 
-// TestOracleMutations: 200 damaged copies of each dump keep the properties of
-// FuzzMinidump.
+// placed asserts that an error has a place in the data.
+func placed(t *testing.T, err error, size int) {
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Offset < 0 || e.Offset > size || e.Section != mdmp.Section {
+		t.Fatalf("error without a place: %v", err)
+	}
+}
+
+// TestOracleMutations: 200 damaged copies of each dump give processes, or errors with a place.
 func TestOracleMutations(t *testing.T) {
 	files := append(dumps(t, breakpadDumps), dumps(t, rustDumps)...)
 	random, n := rand.New(rand.NewPCG(1, 2)), 0
@@ -65,14 +76,14 @@ func TestOracleMutations(t *testing.T) {
 			}
 			n++
 			d, err := New(data)
-			if err != nil {
-				placed(t, err, len(data))
+			if err == nil {
+				for _, l := range d.Losses {
+					placed(t, l, len(data))
+				}
+				d.Process()
 				continue
 			}
-			for _, l := range d.Losses {
-				placed(t, l, len(data))
-			}
-			use(t, d, len(data))
+			placed(t, err, len(data))
 		}
 	}
 	t.Logf("%d damaged dumps", n)
@@ -136,48 +147,48 @@ func dumpFields(t *testing.T, d *Dump) fieldsOf {
 		out[title] = append(out[title], m)
 	}
 	hex := func(v any) string { return fmt.Sprintf("0x%x", v) }
-	context := func(l Location) {
-		x, err := d.Context(l)
+	context := func(l mdmp.Location) {
+		x, err := d.file.Context(l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		pairs := []any{"context_flags", hex(x.Flags)}
-		for r := range x.Registers() {
+		for r := range x.All() {
 			pairs = append(pairs, r.Name, hex(r.Value))
 		}
 		add("MDRawContextX86", pairs...)
 	}
-	for _, s := range d.Directory {
+	for _, s := range d.file.Directory {
 		add("MDRawDirectory", "stream_type", hex(uint32(s.Type)), "location.data_size", s.Location.Size, "location.rva", hex(s.Location.RVA))
 	}
-	for i := range d.Threads {
-		th := &d.Threads[i]
+	for i := range d.file.Threads {
+		th := &d.file.Threads[i]
 		add("MDRawThread", "thread_id", hex(th.ID), "suspend_count", th.SuspendCount, "teb", hex(th.TEB), "priority", hex(th.Priority),
 			"stack.start_of_memory_range", hex(th.Stack.Base), "stack.memory.data_size", hex(len(th.Stack.Data)), "thread_context.rva", hex(th.Context.RVA))
 		context(th.Context)
 	}
-	context(d.Exception.Context)
-	for i := range d.Modules {
-		m := &d.Modules[i]
+	context(d.file.Exception.Context)
+	for i := range d.file.Modules {
+		m := &d.file.Modules[i]
 		add("MDRawModule", "base_of_image", hex(m.Base), "size_of_image", hex(m.Size), "checksum", hex(m.Checksum), "version_info.signature", hex(m.Version.Signature),
 			"version_info.file_version", fmt.Sprintf("0x%x:0x%x", m.Version.FileHigh, m.Version.FileLow), "version_info.file_os", hex(m.Version.OS),
 			"version_info.file_date", fmt.Sprintf("0x%x:0x%x", m.Version.DateHigh, m.Version.DateLow),
-			"(code_file)", m.Name, "(code_identifier)", d.CodeID(m), "(cv_record).age", m.CodeView.Age, "(cv_record).pdb_file_name", string(m.CodeView.File),
-			"(debug_file)", m.DebugFile(), "(debug_identifier)", d.DebugID(m), "(version)", d.Version(m))
+			"(code_file)", m.Name, "(code_identifier)", d.file.CodeID(m), "(cv_record).age", m.CodeView.Age, "(cv_record).pdb_file_name", string(m.CodeView.File),
+			"(debug_file)", m.DebugFile(), "(debug_identifier)", d.file.DebugID(m), "(version)", d.file.Version(m))
 	}
-	for _, r := range d.Memory.Ranges {
-		add("MDMemoryDescriptor", "start_of_memory_range", hex(r.Base), "memory.data_size", hex(len(r.Data)), "memory.rva", hex(r.off))
+	for _, r := range d.file.Memory.Ranges {
+		add("MDMemoryDescriptor", "start_of_memory_range", hex(r.Base), "memory.data_size", hex(len(r.Data)), "memory.rva", hex(r.Off))
 	}
-	e, s := d.Exception, &d.System
+	e, s := d.file.Exception, &d.file.System
 	add("MDException", "thread_id", hex(e.ThreadID), "exception_record.exception_code", hex(e.Code), "exception_record.exception_flags", hex(e.Flags),
 		"exception_record.exception_address", hex(e.Address), "exception_record.number_parameters", len(e.Parameters),
 		"exception_record.exception_information[ 0]", hex(e.Parameters[0]), "exception_record.exception_information[ 1]", hex(e.Parameters[1]))
 	add("MDRawSystemInfo", "processor_architecture", hex(uint16(s.CPU)), "processor_level", s.Level, "processor_revision", hex(s.Revision),
 		"number_of_processors", s.Processors, "product_type", s.ProductType, "major_version", s.Major, "minor_version", s.Minor, "build_number", s.Build,
 		"platform_id", hex(uint32(s.OS)), "suite_mask", hex(s.SuiteMask), "(csd_version)", s.ServicePack, "(cpu_vendor)", s.Vendor())
-	m := d.Misc
+	m := d.file.Misc
 	add("MDRawMiscInfo", "size_of_info", m.Size, "flags1", hex(uint32(m.Flags)), "process_id", m.ProcessID, "process_user_time", m.UserTime, "process_kernel_time", m.KernelTime)
-	add("MDRawBreakpadInfo", "dump_thread_id", hex(d.Breakpad.DumpThread), "requesting_thread_id", hex(d.Breakpad.RequestingThread))
+	add("MDRawBreakpadInfo", "dump_thread_id", hex(d.file.Breakpad.DumpThread), "requesting_thread_id", hex(d.file.Breakpad.RequestingThread))
 	return out
 }
 
@@ -239,40 +250,40 @@ type snapModule struct {
 
 func snapshotOf(d *Dump) (s snap) {
 	digits := 8
-	if d.System.CPU.Wide() {
+	if d.file.System.CPU.Wide() {
 		digits = 16
 	}
 	hex := func(v uint64) string { return fmt.Sprintf("0x%0*x", digits, v) }
-	s.CrashInfo.Type, s.CrashInfo.Address = d.CrashReason(StyleRust), hex(d.CrashAddress())
-	version, build := d.System.VersionBuild()
-	s.System.OS, s.System.OSVer = d.System.OS.String(), strings.TrimSpace(version+" "+build)
-	s.System.CPU, s.System.Info, s.System.Number = d.System.CPU.String(), d.System.CPUInfo(), int(d.System.Processors)
-	if d.Misc != nil && d.Misc.Flags&MiscProcessID != 0 {
-		s.PID = &d.Misc.ProcessID
+	s.CrashInfo.Type, s.CrashInfo.Address = crashReason(d.file, styleRust), hex(crashAddress(d.file))
+	version, build := d.file.System.VersionBuild()
+	s.System.OS, s.System.OSVer = d.file.System.OS.String(), strings.TrimSpace(version+" "+build)
+	s.System.CPU, s.System.Info, s.System.Number = d.file.System.CPU.String(), d.file.System.CPUInfo(), int(d.file.System.Processors)
+	if d.file.Misc != nil && d.file.Misc.Flags&mdmp.MiscProcessID != 0 {
+		s.PID = &d.file.Misc.ProcessID
 	}
-	if pid, ok := maps.Collect(Fields(d.Linux.Status, ':'))["Pid"]; ok {
+	if pid, ok := maps.Collect(mdmp.Fields(d.file.Linux.Status, ':'))["Pid"]; ok {
 		n, _ := strconv.Atoi(pid)
 		s.PID = new(uint32)
 		*s.PID = uint32(n)
 	}
-	if n := len(d.Linux.Maps); n > 0 {
+	if n := len(d.file.Linux.Maps); n > 0 {
 		s.Mappings = &n
 	}
-	th := &d.Threads[d.RequestingThread()]
+	th := &d.file.Threads[d.file.RequestingThread()]
 	s.Crashing.ID = th.ID
-	for _, n := range d.ThreadNames {
+	for _, n := range d.file.ThreadNames {
 		if n.ID == th.ID {
 			name := n.Name.String()
 			s.Crashing.Name = &name
 		}
 	}
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		r := snapModule{Base: hex(m.Base), End: hex(m.End()), Debug: leaf(m.DebugFile()), File: leaf(m.Name.String()), CodeID: strings.ToLower(d.CodeID(m))}
+	for i := range d.file.Modules {
+		m := &d.file.Modules[i]
+		r := snapModule{Base: hex(m.Base), End: hex(m.End()), Debug: leaf(m.DebugFile()), File: leaf(m.Name.String()), CodeID: strings.ToLower(d.file.CodeID(m))}
 		if m.CodeView.Identified() {
-			r.DebugID = d.DebugID(m)
+			r.DebugID = d.file.DebugID(m)
 		}
-		if v := d.Version(m); v != "" {
+		if v := d.file.Version(m); v != "" {
 			r.Version = &v
 		}
 		s.Modules = append(s.Modules, r)

@@ -8,30 +8,31 @@ import (
 	"strconv"
 	"strings"
 
-	"symkit/cfi"
 	"symkit/internal/printable"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/mdmp"
 )
 
 // Process is the crashed process of a dump, ready to be walked. The thread that only wrote
 // the dump is marked as Writer. The process's Warnings list the lost parts. The process
 // aliases the dump's bytes.
 func (d *Dump) Process() *walk.Process {
-	b := &builder{d: d, left: len(d.data)}
-	s := &d.System
+	file := d.file
+	b := &builder{d: file, left: file.Size()}
+	s := &file.System
 	version, build := s.VersionBuild()
 	b.p = &walk.Process{
-		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: d.big,
-		Crashed: -1, Memory: &d.Memory,
+		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: file.Header.BigEndian,
+		Crashed: -1, Memory: &file.Memory,
 	}
 
 	// Damage comes first among the warnings.
-	for _, l := range d.Losses {
+	for _, l := range file.Losses {
 		b.warn("%v", l)
 	}
-	if d.Lost > len(d.Losses) {
-		b.warn("%s more parts of the dump are damaged", quantity.Number(d.Lost-len(d.Losses)))
+	if file.Lost > len(file.Losses) {
+		b.warn("%s more parts of the dump are damaged", quantity.Number(file.Lost-len(file.Losses)))
 	}
 
 	b.identity()
@@ -41,22 +42,22 @@ func (d *Dump) Process() *walk.Process {
 	b.modules()
 	b.mappings()
 	b.facts()
-	if d.Crashpad != nil {
-		b.p.PACMask = d.Crashpad.AddressMask
+	if file.Crashpad != nil {
+		b.p.PACMask = file.Crashpad.AddressMask
 	}
 	return b.p
 }
 
 // moduleCPU returns the CPU's name in MODULE records.
-func moduleCPU(c CPU) string {
-	if c == CPUAMD64 {
+func moduleCPU(c mdmp.CPU) string {
+	if c == mdmp.CPUAMD64 {
 		return "x86_64"
 	}
 	return c.String()
 }
 
 type builder struct {
-	d *Dump
+	d *mdmp.Dump
 	p *walk.Process
 	// left bounds the bytes of the strings that are still decoded: records can
 	// share one long string.
@@ -67,7 +68,7 @@ func (b *builder) warn(format string, args ...any) {
 	b.p.Warnings = append(b.p.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (b *builder) text(t Text) string {
+func (b *builder) text(t mdmp.Text) string {
 	if t.Len() > b.left {
 		return ""
 	}
@@ -81,7 +82,7 @@ const maxFileName = 1024
 
 // path decodes a path. A name above maxFileName is elided in the middle: reports have the name
 // of a module in each frame.
-func (b *builder) path(t Text) string {
+func (b *builder) path(t mdmp.Text) string {
 	path := b.text(t)
 	name := walk.BaseName(path)
 	if len(name) <= maxFileName {
@@ -93,12 +94,12 @@ func (b *builder) path(t Text) string {
 // identity finds the process's number and command line.
 func (b *builder) identity() {
 	d := b.d
-	if d.Misc != nil && d.Misc.Flags&MiscProcessID != 0 {
+	if d.Misc != nil && d.Misc.Flags&mdmp.MiscProcessID != 0 {
 		b.p.PID = int(d.Misc.ProcessID)
 	}
 
 	// /proc/PID/status overrides the number in the miscellaneous information.
-	for name, value := range Fields(d.Linux.Status, ':') {
+	for name, value := range mdmp.Fields(d.Linux.Status, ':') {
 		if name != "Pid" {
 			continue
 		}
@@ -130,7 +131,7 @@ func (b *builder) entry() {
 func (b *builder) threads() {
 	d := b.d
 	// Names are in a stream of their own, by the ids of threads.
-	names := make(map[uint32]Text, len(d.ThreadNames))
+	names := make(map[uint32]mdmp.Text, len(d.ThreadNames))
 	for _, n := range d.ThreadNames {
 		names[n.ID] = n.Name
 	}
@@ -162,24 +163,12 @@ func (b *builder) threads() {
 		out.NoRegs = err != nil
 		switch {
 		case err == nil:
-			out.Regs = registers(&x)
-		case !out.Writer && len(b.p.Warnings) < maxLosses:
+			out.Regs = x.Registers()
+		case !out.Writer && len(b.p.Warnings) < mdmp.MaxLosses:
 			b.warn("thread %d: registers: %v", t.ID, err)
 		}
 		b.p.Threads = append(b.p.Threads, out)
 	}
-}
-
-// registers returns the registers of a context that have DWARF numbers, and the program
-// counter.
-func registers(x *Context) (r walk.Registers) {
-	for reg := range x.Registers() {
-		if reg.DWARF >= 0 {
-			r.Set(cfi.Reg(reg.DWARF), reg.Value)
-		}
-	}
-	r.PC = x.PC()
-	return r
 }
 
 // crash sets the reason of the crash, in the words of both tools, and the address.
@@ -191,11 +180,11 @@ func (b *builder) crash() {
 	}
 
 	c := &b.p.Crash
-	c.Reason, c.Breakpad, c.Parameters = d.CrashReason(StyleRust), d.CrashReason(StyleBreakpad), e.Parameters
-	c.Address, c.HasAddress = d.CrashAddress(), true
+	c.Reason, c.Breakpad, c.Parameters = crashReason(d, styleRust), crashReason(d, styleBreakpad), e.Parameters
+	c.Address, c.HasAddress = crashAddress(d), true
 
 	// The address is that of a fault only for some signals, depending on the code.
-	if d.System.OS.linux() {
+	if d.System.OS.Linux() {
 		c.Signal, c.Code = int(int32(e.Code)), int(int32(e.Flags))
 		// Old writers leave the code 0: take it for the code of a fault.
 		c.HasAddress = walk.LinuxFault(c.Signal, c.Code) || c.Code == 0 && walk.LinuxFault(c.Signal, 1)
@@ -216,14 +205,14 @@ func (b *builder) modules() {
 
 		// An identifier of zeros belongs to no file: it is shown, but symbols are not looked
 		// for by it.
-		if v := &m.CodeView; v.Kind != CodeViewELF || v.Identified() {
+		if v := &m.CodeView; v.Kind != mdmp.CodeViewELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
 		} else {
 			out.ShownID = d.DebugID(m)
 		}
 
 		// Only ELF files with a build id can be looked for on this machine.
-		if m.CodeView.Kind == CodeViewELF && d.System.OS.linux() && m.CodeView.Identified() {
+		if m.CodeView.Kind == mdmp.CodeViewELF && d.System.OS.Linux() && m.CodeView.Identified() {
 			out.BuildID, out.Foreign = m.CodeView.ID, false
 		}
 		b.p.Modules = append(b.p.Modules, out)
@@ -280,7 +269,7 @@ func (b *builder) mappings() {
 	var all []walk.Mapping
 	// Reserved and free pages have no memory.
 	for i := range d.MemoryInfo {
-		if m := &d.MemoryInfo[i]; m.State == MemCommit {
+		if m := &d.MemoryInfo[i]; m.State == mdmp.MemCommit {
 			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size),
 				Read: m.Readable(), Write: m.Writable(), Execute: m.Executable()})
 		}

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"symkit/walk"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // TestProcess: the thread that wrote the dump marked, a thread without
 // registers kept, names, mappings that overlap, the end of the address space.
 func TestProcess(t *testing.T) {
-	amd64 := "zero 48 u32 0x10001f 0 zero 64 u64" + sequence(100, 17) + " zero 976\n"
+	amd64 := "zero 48 u32 0x10001f 0 zero 64 u64" + synth.Sequence(100, 17) + " zero 976\n"
 	decoded(t, `stream ThreadList u32 3 7 0 0 0 u64 0 0 u32 0 0 loc c u32 8 0 0 0 u64 0 0 u32 0 0 loc c u32 9 0 0 0 u64 0 0 u32 0 0 0 0
 stream ThreadNames u32 1 8 rva64 n block n str "worker"
 stream BreakpadInfo u32 1 7 0
@@ -45,7 +48,7 @@ func TestProcessPages(t *testing.T) {
 // copies of it.
 func TestProcessStrings(t *testing.T) {
 	var text strings.Builder
-	text.WriteString(systemText(CPUAMD64, OSLinux) + "stream ThreadList u32 1000\n")
+	text.WriteString(synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 1000\n")
 	for i := range 1000 {
 		fmt.Fprintf(&text, "u32 %d 0 0 0 u64 0 0 u32 0 0 0 0\n", i)
 	}
@@ -54,8 +57,8 @@ func TestProcessStrings(t *testing.T) {
 		fmt.Fprintf(&text, "u32 %d rva64 n\n", i)
 	}
 	text.WriteString("block n u32 60000 zero 60000")
-	s := synth(t, false, text.String())
-	d, err := New(s.data)
+	s := synth.Assemble(t, false, text.String())
+	d, err := New(s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +67,10 @@ func TestProcessStrings(t *testing.T) {
 	for _, th := range p.Threads {
 		total += len(th.Name)
 	}
-	if total == 0 || total > 4*len(s.data) {
-		t.Errorf("%d bytes of names from a dump of %d", total, len(s.data))
+	if total == 0 || total > 4*len(s.Data) {
+		t.Errorf("%d bytes of names from a dump of %d", total, len(s.Data))
 	}
-	if len(p.Warnings) > maxLosses {
+	if len(p.Warnings) > mdmp.MaxLosses {
 		t.Errorf("%d warnings", len(p.Warnings))
 	}
 }
@@ -95,10 +98,10 @@ func TestProcessFileNames(t *testing.T) {
 // TestProcessWarnings: a bounded number of warnings names the lost records, and one says that
 // the exception has no registers.
 func TestProcessWarnings(t *testing.T) {
-	text := base + "stream ThreadNames u32 150" + strings.Repeat(" u32 1 u64 0x10000000", 150) +
+	text := synth.Base + "stream ThreadNames u32 150" + strings.Repeat(" u32 1 u64 0x10000000", 150) +
 		"\nstream Exception u32 1 0 11 1 u64 0 0x45 u32 0 0 zero 120 loc c\nblock c zero 8"
 	text = strings.Replace(text, "u32 150 u32 1", "u32 150 1", 1)
-	d, err := New(synth(t, false, text).data)
+	d, err := New(synth.Assemble(t, false, text).Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // everyStream has a stream of every type that package rawdump writes, and modules, handles and
@@ -78,17 +81,17 @@ func TestRawDumpSeeds(t *testing.T) {
 		big  bool
 		text string
 	}{
-		{"windows-x86.dmp", false, systemText(CPUX86, OSWinNT) + everyStream + " 1 2 3 4 5 6" + sequence(0x27f, 7) + " zero 80 u32 9 1 2 3 4" + sequence(0x400000, 12) + " zero 510 u8 1 2"},
-		{"mac-big-endian.dmp", true, systemText(CPUX86, OSMac) + everyStream + " 1 2 3 4 5 6" + sequence(0x27f, 7) + " zero 80 u32 9 1 2 3 4" + sequence(0x400000, 12) + " zero 510 u8 1 2"},
-		{"arm.dmp", false, systemText(CPUARM, OSAndroid) + oneThread + "u32 0x40000006" + sequence(0x400000, 17) + " u64" + sequence(0, 33) + " u32" + sequence(7, 8)},
-		{"arm64.dmp", false, systemText(CPUARM64, OSMac) + oneThread + "u32 0x400007 0x60000000 u64" + sequence(0x400000, 33) + sequence(1, 64) + " u32 0 0" + sequence(3, 8) + " u64" + sequence(4, 8) + " u32 1 2 u64 3 4"},
-		{"arm64-big-endian.dmp", true, systemText(CPUARM64Old, OSLinux) + oneThread + "u64 0x80000007" + sequence(0x400000, 33) + " u32 0x60000000 1 2 u64" + sequence(0, 64)},
-		{"mips-big-endian.dmp", true, systemText(CPUMIPS, OSLinux) + oneThread + "u32 0x4000f 0 u64" + sequence(0x400000, 32) + " zero 336"},
-		{"ppc.dmp", false, systemText(CPUPPC, OSMac) + oneThread + "u32 0x20000001" + sequence(0x400000, 38) + " zero 848"},
-		{"ppc64-big-endian.dmp", true, systemText(CPUPPC64, OSMac) + oneThread + "u64 0x1000001" + sequence(0x400000, 38) + " zero 848"},
-		{"sparc-big-endian.dmp", true, systemText(CPUSPARC, OSSolaris) + oneThread + "u32 0x10000001 0 u64" + sequence(0x400000, 38) + " zero 272"},
+		{"windows-x86.dmp", false, synth.System(mdmp.CPUX86, mdmp.OSWinNT) + everyStream + " 1 2 3 4 5 6" + synth.Sequence(0x27f, 7) + " zero 80 u32 9 1 2 3 4" + synth.Sequence(0x400000, 12) + " zero 510 u8 1 2"},
+		{"mac-big-endian.dmp", true, synth.System(mdmp.CPUX86, mdmp.OSMac) + everyStream + " 1 2 3 4 5 6" + synth.Sequence(0x27f, 7) + " zero 80 u32 9 1 2 3 4" + synth.Sequence(0x400000, 12) + " zero 510 u8 1 2"},
+		{"arm.dmp", false, synth.System(mdmp.CPUARM, mdmp.OSAndroid) + oneThread + "u32 0x40000006" + synth.Sequence(0x400000, 17) + " u64" + synth.Sequence(0, 33) + " u32" + synth.Sequence(7, 8)},
+		{"arm64.dmp", false, synth.System(mdmp.CPUARM64, mdmp.OSMac) + oneThread + "u32 0x400007 0x60000000 u64" + synth.Sequence(0x400000, 33) + synth.Sequence(1, 64) + " u32 0 0" + synth.Sequence(3, 8) + " u64" + synth.Sequence(4, 8) + " u32 1 2 u64 3 4"},
+		{"arm64-big-endian.dmp", true, synth.System(mdmp.CPUARM64Old, mdmp.OSLinux) + oneThread + "u64 0x80000007" + synth.Sequence(0x400000, 33) + " u32 0x60000000 1 2 u64" + synth.Sequence(0, 64)},
+		{"mips-big-endian.dmp", true, synth.System(mdmp.CPUMIPS, mdmp.OSLinux) + oneThread + "u32 0x4000f 0 u64" + synth.Sequence(0x400000, 32) + " zero 336"},
+		{"ppc.dmp", false, synth.System(mdmp.CPUPPC, mdmp.OSMac) + oneThread + "u32 0x20000001" + synth.Sequence(0x400000, 38) + " zero 848"},
+		{"ppc64-big-endian.dmp", true, synth.System(mdmp.CPUPPC64, mdmp.OSMac) + oneThread + "u64 0x1000001" + synth.Sequence(0x400000, 38) + " zero 848"},
+		{"sparc-big-endian.dmp", true, synth.System(mdmp.CPUSPARC, mdmp.OSSolaris) + oneThread + "u32 0x10000001 0 u64" + synth.Sequence(0x400000, 38) + " zero 272"},
 	} {
-		data := synth(t, c.big, c.text).data
+		data := synth.Assemble(t, c.big, c.text).Data
 		if _, err := New(data); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symkit/walk/internal/mdmp"
 )
 
 // open decodes a dump of testdata.
@@ -55,7 +57,7 @@ func TestRealDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(data); !errors.Is(err, ErrMissing) {
+		if _, err := New(data); !errors.Is(err, mdmp.ErrMissing) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -63,7 +65,7 @@ func TestRealDamaged(t *testing.T) {
 
 func TestRealThreadNames(t *testing.T) {
 	var names []string
-	for _, n := range open(t, "thread_name_list").ThreadNames {
+	for _, n := range open(t, "thread_name_list").file.ThreadNames {
 		names = append(names, fmt.Sprintf("%d:%s", n.ID, n.Name))
 	}
 	eq(t, names, "[6564:main thread 8820:sleep thread 10976:overflow thread]")
@@ -71,9 +73,9 @@ func TestRealThreadNames(t *testing.T) {
 
 func TestRealCrashpad(t *testing.T) {
 	d := open(t, "simple-crashpad")
-	eq(t, fmt.Sprintf("%s", d.Crashpad.Annotations), "[{hello world}]")
+	eq(t, fmt.Sprintf("%s", d.file.Crashpad.Annotations), "[{hello world}]")
 	var modules strings.Builder
-	for _, m := range d.Crashpad.Modules {
+	for _, m := range d.file.Crashpad.Modules {
 		modules.WriteString(fmt.Sprintf("%d %s %d %d;", m.Module, m.List, len(m.Simple), len(m.Objects)))
 	}
 	eq(t, modules.String(), "16 [abort() called] 0 0;39 [dyld2 mode] 0 0;")
@@ -81,10 +83,10 @@ func TestRealCrashpad(t *testing.T) {
 
 func TestRealLinux(t *testing.T) {
 	d := open(t, "linux-mini")
-	aux := maps.Collect(d.AuxV())
-	fields := maps.Collect(Fields(d.Linux.LsbRelease, '='))
-	eq(t, []any{aux[6], aux[33], len(d.Linux.Maps), fields["DISTRIB_DESCRIPTION"]}, []any{4096, uint64(0x7fff5aef1000), 35, "Ubuntu 16.04.3 LTS"})
-	eq(t, maps.Collect(Fields(d.Linux.Status, ':'))["Pid"], "1304")
+	aux := maps.Collect(d.file.AuxV())
+	fields := maps.Collect(mdmp.Fields(d.file.Linux.LsbRelease, '='))
+	eq(t, []any{aux[6], aux[33], len(d.file.Linux.Maps), fields["DISTRIB_DESCRIPTION"]}, []any{4096, uint64(0x7fff5aef1000), 35, "Ubuntu 16.04.3 LTS"})
+	eq(t, maps.Collect(mdmp.Fields(d.file.Linux.Status, ':'))["Pid"], "1304")
 }
 
 // TestRealXSave: contexts with the state that XSAVE writes, and what else
@@ -103,14 +105,14 @@ func TestRealXSave(t *testing.T) {
 		{"tiny-exe-with-cet-xsave-x86", 0x1007f, 0x7707768c, 0x12feb5c, 431, 1147, 7, "22621.1.amd64fre.ni_release.220506-1250", 3, 0, 0, 0},
 	} {
 		d := open(t, c.name)
-		x, err := d.ThreadContext(&d.Threads[0])
+		x, err := d.file.ThreadContext(&d.file.Threads[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		eq(t, []any{x.Flags, x.PC(), x.SP(), len(x.Extra)}, []any{c.flags, c.pc, c.sp, c.extra})
-		m := d.Misc
+		m := d.file.Misc
 		eq(t, []any{m.XState.ContextSize, m.XState.Enabled, m.BuildString, m.TimeZone.StandardName}, []any{c.size, c.enabled, c.build, "Pacific Standard Time"})
-		eq(t, []int{len(d.Threads), len(d.MemoryInfo), len(d.Handles), len(d.UnloadedModules)}, []int{c.threads, c.pages, c.handles, c.unloaded})
+		eq(t, []int{len(d.file.Threads), len(d.file.MemoryInfo), len(d.file.Handles), len(d.file.UnloadedModules)}, []int{c.threads, c.pages, c.handles, c.unloaded})
 	}
 }
 

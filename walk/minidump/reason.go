@@ -1,45 +1,49 @@
 package minidump
 
-import "fmt"
+import (
+	"fmt"
 
-// Style chooses the tool whose text for the reason of a crash is used.
-type Style uint8
-
-const (
-	// StyleBreakpad is that of Breakpad's minidump_stackwalk.
-	StyleBreakpad Style = iota
-	// StyleRust is that of rust-minidump's minidump-stackwalk.
-	StyleRust
+	"symkit/walk/internal/mdmp"
 )
 
-// CrashReason names the exception: "SIGSEGV /SEGV_MAPERR",
+// style chooses the tool whose text for the reason of a crash is used.
+type style uint8
+
+const (
+	// styleBreakpad is that of Breakpad's minidump_stackwalk.
+	styleBreakpad style = iota
+	// styleRust is that of rust-minidump's minidump-stackwalk.
+	styleRust
+)
+
+// crashReason names the exception: "SIGSEGV /SEGV_MAPERR",
 // "EXCEPTION_ACCESS_VIOLATION_WRITE". The name is empty if the dump has no exception.
-func (d *Dump) CrashReason(s Style) string {
+func crashReason(d *mdmp.Dump, s style) string {
 	e := d.Exception
 	if e == nil {
 		return ""
 	}
-	return Reason(s, d.System.OS, d.System.CPU, e)
+	return reason(s, d.System.OS, d.System.CPU, e)
 }
 
-// Reason names an exception of a system and CPU. An exception that the tool has no name for
+// reason names an exception of a system and CPU. An exception that the tool has no name for
 // is written as numbers.
-func Reason(s Style, os OS, cpu CPU, e *Exception) string {
+func reason(s style, os mdmp.OS, cpu mdmp.CPU, e *mdmp.Exception) string {
 	var out string
 	switch {
-	case os.windows():
+	case os.Windows():
 		out = windowsReason(s, e)
-	case os.mac():
+	case os.Mac():
 		out = macReason(s, cpu, e)
-	case os.linux():
+	case os.Linux():
 		out = linuxReason(s, e)
-	case s == StyleBreakpad && os == OSFuchsia:
+	case s == styleBreakpad && os == mdmp.OSFuchsia:
 		if name, ok := lookup("fuchsia", e.Code); ok {
 			out = name + " / " + hex8(e.Flags)
 		}
-	case s == StyleBreakpad && os == OSSolaris:
+	case s == styleBreakpad && os == mdmp.OSSolaris:
 		out, _ = lookup("solaris", e.Code)
-	case s == StyleBreakpad && os == OSPS3:
+	case s == styleBreakpad && os == mdmp.OSPS3:
 		out, _ = lookup("ps3", e.Code)
 	}
 
@@ -47,7 +51,7 @@ func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 	switch {
 	case out != "":
 		return out
-	case s == StyleBreakpad:
+	case s == styleBreakpad:
 		return hex8(e.Code) + " / " + hex8(e.Flags)
 	}
 	return "unknown " + hex8(e.Code) + " / " + hex8(e.Flags)
@@ -56,12 +60,31 @@ func Reason(s Style, os OS, cpu CPU, e *Exception) string {
 // hex8 formats a number as both tools write numbers without a name.
 func hex8[N uint32 | uint64](n N) string { return fmt.Sprintf("0x%08x", n) }
 
+// crashAddress returns the address that was accessed, if it is known, or else the
+// address of the instruction. It is 0 if the dump has no exception.
+func crashAddress(d *mdmp.Dump) uint64 {
+	e := d.Exception
+	if e == nil {
+		return 0
+	}
+
+	// Windows' exceptions about memory have the accessed address in parameter 1.
+	addr := e.Address
+	if d.System.OS.Windows() && (e.Code == accessViolation || e.Code == inPageError) && len(e.Parameters) >= 2 {
+		addr = e.Parameters[1]
+	}
+	if !d.System.CPU.Wide() {
+		addr = uint64(uint32(addr)) // some writers extend the sign
+	}
+	return addr
+}
+
 // linuxCodes are the tables of si_code by signal.
 var linuxCodes = map[uint32]string{4: "linux ill", 5: "linux trap", 7: "linux bus", 8: "linux fpe", 11: "linux segv",
 	31: "linux sys"}
 
 // linuxReason names a signal and its si_code.
-func linuxReason(s Style, e *Exception) string {
+func linuxReason(s style, e *mdmp.Exception) string {
 	signal, ok := lookup("linux signal", e.Code)
 	if !ok {
 		return ""
@@ -72,7 +95,7 @@ func linuxReason(s Style, e *Exception) string {
 	if table, ok := linuxCodes[e.Code]; ok {
 		code, named = lookup(table, e.Flags)
 	}
-	if s == StyleRust {
+	if s == styleRust {
 		return rustSignal(signal, code, named, e.Flags)
 	}
 

@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 var update = flag.Bool("update", false, "rewrite the dumps that make soak damages")
@@ -34,21 +37,21 @@ func TestSoakSeeds(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		big     bool
-		cpu     CPU
+		cpu     mdmp.CPU
 		context string
 	}{
-		{"mips-big-endian.dmp", true, CPUMIPS, "u32 0x4000f 0 u64" + sequence(0x400000, 29) + " 0x7fff0000 0x7fff0020 0x400100 1 2 zero 32 u64 0x400080 0 zero 272"},
-		{"ppc64-big-endian.dmp", true, CPUPPC64, "u64 0x1000001 0x400080 0 1 0x7fff0000" + sequence(0x400000, 30) + sequence(0x400000, 4) + " zero 848"},
-		{"arm64.dmp", false, CPUARM64, "u32 0x400007 0 u64" + sequence(0x400000, 29) + " 0x7fff0000 0x400100 0x7fff0000 0x400080 zero 640"},
-		{"arm.dmp", false, CPUARM, "u32 0x40000006" + sequence(0x400000, 13) + " 0x7fff0000 0x400100 0x400080 7 zero 296"},
+		{"mips-big-endian.dmp", true, mdmp.CPUMIPS, "u32 0x4000f 0 u64" + synth.Sequence(0x400000, 29) + " 0x7fff0000 0x7fff0020 0x400100 1 2 zero 32 u64 0x400080 0 zero 272"},
+		{"ppc64-big-endian.dmp", true, mdmp.CPUPPC64, "u64 0x1000001 0x400080 0 1 0x7fff0000" + synth.Sequence(0x400000, 30) + synth.Sequence(0x400000, 4) + " zero 848"},
+		{"arm64.dmp", false, mdmp.CPUARM64, "u32 0x400007 0 u64" + synth.Sequence(0x400000, 29) + " 0x7fff0000 0x400100 0x7fff0000 0x400080 zero 640"},
+		{"arm.dmp", false, mdmp.CPUARM, "u32 0x40000006" + synth.Sequence(0x400000, 13) + " 0x7fff0000 0x400100 0x400080 7 zero 296"},
 	} {
-		data := synth(t, c.big, systemText(c.cpu, OSLinux)+stackWalk+c.context).data
+		data := synth.Assemble(t, c.big, synth.System(c.cpu, mdmp.OSLinux)+stackWalk+c.context).Data
 		d, err := New(data)
 		if err != nil || d.Lost != 0 {
 			t.Fatalf("%s: %v, %v", c.name, err, d)
 		}
 		p := d.Process()
-		eq(t, fmt.Sprint(c.name, d.Header.BigEndian, len(p.Threads), p.Crashed, len(d.Modules), len(d.UnloadedModules)), fmt.Sprint(c.name, c.big, 1, 0, 1, 1))
+		eq(t, fmt.Sprint(c.name, d.file.Header.BigEndian, len(p.Threads), p.Crashed, len(d.file.Modules), len(d.file.UnloadedModules)), fmt.Sprint(c.name, c.big, 1, 0, 1, 1))
 		path := filepath.Join("../../test/soak/testdata", c.name)
 		if *update {
 			if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"symkit/walk"
+	"symkit/walk/internal/mdmp"
 )
 
 // A file that was linked for pages of 64 KiB has gaps between its segments in a process
@@ -20,13 +21,13 @@ import (
 // the parts of one file.
 func (b *builder) spread() {
 	d := b.d
-	if !d.System.OS.linux() || len(b.p.Modules) == 0 {
+	if !d.System.OS.Linux() || len(b.p.Modules) == 0 {
 		return
 	}
 
 	// Damage can change the order of the mappings.
 	maps := slices.Clone(d.Linux.Maps)
-	slices.SortStableFunc(maps, func(a, b Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
+	slices.SortStableFunc(maps, func(a, b mdmp.Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
 
 	// A module takes the load address of its file, unless a module of another file is in
 	// between.
@@ -50,7 +51,7 @@ func (b *builder) spread() {
 // fileAt finds the mappings of the file that m is a part of. start is where the file's first
 // byte is mapped, end is the end of its last executable mapping. In between may only be
 // mappings of the same file, and mappings without a file and without code.
-func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok bool) {
+func (b *builder) fileAt(maps []mdmp.Mapping, m *walk.Module) (start, end uint64, ok bool) {
 	// m must begin inside a mapping of a file.
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > m.Base }) - 1
 	if i < 0 || m.Base >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
@@ -62,9 +63,9 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 	for j := i; j >= 0 && !ok; j-- {
 		e := &maps[j]
 		switch {
-		case e.sameFile(of) && e.Offset == 0:
+		case sameFile(e, of) && e.Offset == 0:
 			start, ok = e.Begin, true
-		case e.sameFile(of) && e.Offset <= of.Offset, e.padding():
+		case sameFile(e, of) && e.Offset <= of.Offset, padding(e):
 		default:
 			return 0, 0, false
 		}
@@ -74,13 +75,14 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 	}
 
 	// Continue to the end of the last executable mapping.
-	for _, e := range maps[i:] {
+	for i := range maps[i:] {
+		e := &maps[i]
 		switch {
-		case e.sameFile(of) && e.Offset >= of.Offset:
+		case sameFile(e, of) && e.Offset >= of.Offset:
 			if e.Execute {
 				end = e.End
 			}
-		case e.padding():
+		case padding(e):
 		default:
 			return start, end, true
 		}
@@ -89,12 +91,12 @@ func (b *builder) fileAt(maps []Mapping, m *walk.Module) (start, end uint64, ok 
 }
 
 // sameFile reports whether two mappings are of the same file.
-func (m *Mapping) sameFile(other *Mapping) bool {
+func sameFile(m, other *mdmp.Mapping) bool {
 	return m.Inode == other.Inode && m.Major == other.Major && m.Minor == other.Minor && bytes.Equal(m.Path, other.Path)
 }
 
 // padding reports whether a mapping can lie between the segments of a file.
-func (m *Mapping) padding() bool { return len(m.Path) == 0 && !m.Execute }
+func padding(m *mdmp.Mapping) bool { return len(m.Path) == 0 && !m.Execute }
 
 // occupied reports whether a module of another file than m is between two
 // addresses.

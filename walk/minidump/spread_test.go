@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // TestSpread: modules that are later parts of files whose segments lie apart.
@@ -38,7 +41,7 @@ func TestSpread(t *testing.T) {
 		{"no mappings, another module between", "", "0x30000 0x1000 /a/app 1; 0x20000 0x1000 /a/other 2", auxv, "20000-21000 /a/other; 30000-31000 /a/app main"},
 		{"nothing to go by", "", "0x30000 0x1000 /a/app 1", "", "30000-31000 /a/app main"},
 	} {
-		text := systemText(CPUAMD64, OSLinux) + "stream ThreadList u32 0\n" + test.more
+		text := synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 0\n" + test.more
 		if test.maps != "" {
 			text += "stream LinuxMaps bytes \"" + test.maps + "\"\n"
 		}
@@ -49,7 +52,7 @@ func TestSpread(t *testing.T) {
 			list += fmt.Sprintf("u64 %s u32 %s 0 0 rva n%d zero 52 loc c%d u32 0 0 zero 16\n", f[0], f[1], i, i)
 			blocks += fmt.Sprintf("block n%d str %q\nblock c%d u32 0x4270454c %s 2 3 4 5\n", i, f[2], i, f[3])
 		}
-		d, err := New(synth(t, false, list+text+blocks).data)
+		d, err := New(synth.Assemble(t, false, list+text+blocks).Data)
 		if err != nil {
 			t.Fatalf("%s: %v", test.name, err)
 		}

@@ -11,12 +11,14 @@ import (
 
 	"symkit/walk"
 	"symkit/walk/report"
+
+	"symkit/walk/internal/mdmp/synth"
 )
 
 // TestUnloaded: a frame in modules that were unloaded, some of them several
 // times, as in rust-minidump's test of that name.
 func TestUnloaded(t *testing.T) {
-	d, err := New(synth(t, false, `stream SystemInfo u16 0 0 0 u8 1 0 u32 0 0 0 0 0 u16 0 0 zero 24
+	d, err := New(synth.Assemble(t, false, `stream SystemInfo u16 0 0 0 u8 1 0 u32 0 0 0 0 0 u16 0 0 zero 24
 stream ThreadList u32 1 0x1234 0 0 0 u64 0 0x1000 loc stack loc context
 block stack zero 4096
 block context u32 0x1003f zero 24 zero 112 zero 44 u32 0xf00800 0 0 0x1010 0 zero 512
@@ -29,7 +31,7 @@ u64 0xf003a0 u32 0x1000 0x34571371 0xb1054d2a rva many
 u64 0xf00220 u32 0x2000 0x34571371 0xb1054d2a rva solo
 u64 0xaf00220 u32 0x2000 0x34571371 0xb1054d2a rva solo
 u64 0xf00000 u32 0x1000 0x34571371 0xb1054d2a rva many
-block many str "many.dll" block solo str "solo.dll" block unused str "unused.dll"`).data)
+block many str "many.dll" block solo str "solo.dll" block unused str "unused.dll"`).Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 package minidump
 
+import "symkit/walk/internal/mdmp"
+
 const (
 	accessViolation    = 0xc0000005
 	inPageError        = 0xc0000006
@@ -7,8 +9,8 @@ const (
 )
 
 // windowsReason names an exception of Windows.
-func windowsReason(s Style, e *Exception) string {
-	if s == StyleBreakpad {
+func windowsReason(s style, e *mdmp.Exception) string {
+	if s == styleBreakpad {
 		return breakpadWindows(e)
 	}
 	return rustWindows(e)
@@ -16,7 +18,7 @@ func windowsReason(s Style, e *Exception) string {
 
 // access appends the kind of the access, which is parameter 0, to the name of an
 // exception.
-func access(name string, e *Exception) (string, bool) {
+func access(name string, e *mdmp.Exception) (string, bool) {
 	if len(e.Parameters) > 0 {
 		if kind, ok := lookup("windows access", e.Parameters[0]); ok {
 			return name + "_" + kind, true
@@ -26,7 +28,7 @@ func access(name string, e *Exception) (string, bool) {
 }
 
 // breakpadWindows names an exception of Windows as Breakpad does.
-func breakpadWindows(e *Exception) string {
+func breakpadWindows(e *mdmp.Exception) string {
 	name, ok := lookup("windows exception", e.Code)
 	if !ok {
 		name, ok = lookup("windows exception breakpad", e.Code)
@@ -56,10 +58,10 @@ func breakpadWindows(e *Exception) string {
 }
 
 // rustWindows names an exception of Windows as rust-minidump does.
-func rustWindows(e *Exception) string {
+func rustWindows(e *mdmp.Exception) string {
 	name, ok := lookup("windows exception", e.Code)
 	if !ok {
-		name = WindowsError(e.Code)
+		name = windowsError(e.Code)
 	}
 
 	// Some exceptions are named together with their parameters.
@@ -81,9 +83,9 @@ func rustWindows(e *Exception) string {
 	return name
 }
 
-// WindowsError names an error code of Windows, such as a thread's last error: a code of
+// windowsError names an error code of Windows, such as a thread's last error: a code of
 // winerror.h, or else of ntstatus.h, or else an error of winerror.h within a facility.
-func WindowsError(code uint32) string {
+func windowsError(code uint32) string {
 	if name, ok := lookup("windows error", code); ok {
 		return name
 	}

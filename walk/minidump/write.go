@@ -10,6 +10,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/quantity"
 	"symkit/walk"
+	"symkit/walk/internal/mdmp"
 )
 
 // A minidump of a Linux process is written in the form that Breakpad's client library gives it:
@@ -39,20 +40,19 @@ var (
 	ErrUnmapped  = errors.New("memory to write is not known")
 )
 
-// cpusByName are the CPUs by their names in MODULE records.
-var cpusByName = map[string]CPU{
-	"x86": CPUX86, "x86_64": CPUAMD64, "arm": CPUARM, "arm64": CPUARM64, "mips": CPUMIPS, "mips64": CPUMIPS64,
-	"ppc": CPUPPC, "ppc64": CPUPPC64, "riscv": CPURISCV, "riscv64": CPURISCV64, "sparc": CPUSPARC,
-}
-
 // writer makes the head of a dump.
 type writer struct {
 	c     *Contents
-	cpu   CPU
-	order binary.AppendByteOrder
+	cpu   mdmp.CPU
+	order byteOrder
 	out   []byte
 	base  uint64   // file offset of the first range of memory
 	rvas  []uint64 // of the ranges of memory
+}
+
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
 }
 
 // Write writes a minidump of a Linux process in the byte order of the process. The error is
@@ -62,7 +62,7 @@ func Write(out io.Writer, c *Contents) error {
 	if c.Process.BigEndian {
 		w.order = binary.BigEndian
 	}
-	cpu, ok := cpusByName[c.Process.CPU]
+	cpu, ok := mdmp.CPUsByName[c.Process.CPU]
 	if !ok {
 		return fmt.Errorf("%s: %w", c.Process.CPU, ErrNoContext)
 	}

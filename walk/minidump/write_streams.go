@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"symkit/cfi"
 	"symkit/elfx"
 	"symkit/walk"
+	"symkit/walk/internal/mdmp"
 )
 
 // head makes the whole file except the memory (minidumpapiset.h; Breakpad's
@@ -18,12 +18,12 @@ import (
 func (w *writer) head() {
 	const headerSize, entrySize = 32, 12
 	streams := []struct {
-		typ   StreamType
+		typ   mdmp.StreamType
 		write func() (size int)
 	}{
-		{SystemInfoStream, w.systemInfo}, {MiscInfoStream, w.miscInfo}, {ThreadListStream, w.threads}, {ModuleListStream, w.modules},
-		{MemoryListStream, w.memoryList}, {ExceptionStream, w.exception}, {LinuxProcStatusStream, w.status},
-		{LinuxCmdLineStream, w.commandLine}, {LinuxAuxvStream, w.file(w.c.AuxV)}, {LinuxMapsStream, w.file(w.c.Maps)},
+		{mdmp.SystemInfoStream, w.systemInfo}, {mdmp.MiscInfoStream, w.miscInfo}, {mdmp.ThreadListStream, w.threads}, {mdmp.ModuleListStream, w.modules},
+		{mdmp.MemoryListStream, w.memoryList}, {mdmp.ExceptionStream, w.exception}, {mdmp.LinuxProcStatusStream, w.status},
+		{mdmp.LinuxCmdLineStream, w.commandLine}, {mdmp.LinuxAuxvStream, w.file(w.c.AuxV)}, {mdmp.LinuxMapsStream, w.file(w.c.Maps)},
 	}
 	w.out = append(w.out[:0], make([]byte, headerSize+len(streams)*entrySize)...)
 
@@ -61,9 +61,9 @@ func (w *writer) systemInfo() int {
 	start := len(w.out)
 	w.u16(uint16(w.cpu), 0, 0)
 	w.out = append(w.out, byte(min(w.c.Processors, 255)), 0)
-	w.u32(0, 0, 0, uint32(OSLinux), version)
+	w.u32(0, 0, 0, uint32(mdmp.OSLinux), version)
 	w.u16(0, 0)
-	w.out = append(w.out, make([]byte, cpuInformationSize)...)
+	w.out = append(w.out, make([]byte, mdmp.CPUInformationSize)...)
 	return w.since(start)
 }
 
@@ -73,7 +73,7 @@ func (w *writer) miscInfo() int {
 		return 0
 	}
 	start := len(w.out)
-	w.u32(24, uint32(MiscProcessID), uint32(w.c.Process.PID), 0, 0, 0)
+	w.u32(24, uint32(mdmp.MiscProcessID), uint32(w.c.Process.PID), 0, 0, 0)
 	return w.since(start)
 }
 
@@ -83,7 +83,7 @@ func (w *writer) threads() int {
 	contexts := make([]uint32, len(p.Threads))
 	size := uint32(0)
 	for i := range p.Threads {
-		size, contexts[i] = w.put(w.context(&p.Threads[i].Regs))
+		size, contexts[i] = w.put(mdmp.WriteContext(w.cpu, w.order, &p.Threads[i].Regs))
 	}
 
 	w.align()
@@ -124,57 +124,6 @@ func (w *writer) memoryList() int {
 		w.u32(uint32(r.Hi-r.Lo), uint32(rva))
 	}
 	return w.since(start)
-}
-
-// The parts of a context that are set, in the bits that all CPUs share but those of PowerPC and
-// SPARC, which have one bit for all: control, integer and, on x86, segment registers.
-const contextControlInteger, contextBase = 3, 1
-
-// riscv64Padding is the bytes at the end of the structure of riscv64 that align its size, without
-// which Breakpad's tool refuses the structure.
-const riscv64Padding = 4
-
-// context returns the CONTEXT structure of registers.
-func (w *writer) context(regs *walk.Registers) []byte {
-	l := layouts[w.cpu]
-	flags := l.cpu | contextControlInteger
-	if w.cpu == CPUPPC || w.cpu == CPUPPC64 || w.cpu == CPUSPARC {
-		flags = l.cpu | contextBase
-	}
-
-	data := make([]byte, l.size)
-	if w.cpu == CPURISCV64 {
-		data = append(data, make([]byte, riscv64Padding)...)
-	}
-	w.set(data[l.flags:], l.flagsSize, flags)
-	for i := range l.fields {
-		f := &l.fields[i]
-		v, ok := uint64(0), false
-		switch {
-		case i == l.pc:
-			v, ok = regs.PC, true
-		case f.dwarf >= 0:
-			v, ok = regs.Get(cfi.Reg(f.dwarf))
-		}
-		if ok {
-			w.set(data[f.off:], int(f.size), v)
-		}
-	}
-	return data
-}
-
-// set writes an integer of 2, 4 or 8 bytes.
-func (w *writer) set(data []byte, size int, v uint64) {
-	var b []byte
-	switch size {
-	case 2:
-		b = w.order.AppendUint16(nil, uint16(v))
-	case 4:
-		b = w.order.AppendUint32(nil, uint32(v))
-	default:
-		b = w.order.AppendUint64(nil, v)
-	}
-	copy(data, b)
 }
 
 // modules writes MINIDUMP_MODULE_LIST, names and CodeView records before it. The first is the
@@ -220,7 +169,7 @@ func writtenPath(m *walk.Module) string {
 // codeView returns the CodeView record of a module. One of zeros stands for a file without a
 // build id.
 func (w *writer) codeView(m *walk.Module) []byte {
-	record := w.order.AppendUint32(nil, signatureELF)
+	record := w.order.AppendUint32(nil, mdmp.SignatureELF)
 	if len(m.BuildID) == 0 {
 		return append(record, make([]byte, 16)...)
 	}
@@ -234,7 +183,7 @@ func (w *writer) exception() int {
 		return 0
 	}
 	t := &p.Threads[p.Crashed]
-	size, context := w.put(w.context(&t.Regs))
+	size, context := w.put(mdmp.WriteContext(w.cpu, w.order, &t.Regs))
 
 	w.align()
 	start := len(w.out)
@@ -245,7 +194,7 @@ func (w *writer) exception() int {
 	}
 	w.u64(0, address)
 	w.u32(0, 0)
-	w.out = append(w.out, make([]byte, 8*maxParameters)...)
+	w.out = append(w.out, make([]byte, 8*mdmp.MaxParameters)...)
 	w.u32(size, context)
 	return w.since(start)
 }

@@ -11,6 +11,8 @@ import (
 	"symkit/cfi"
 	"symkit/elfx"
 	"symkit/walk"
+
+	"symkit/walk/internal/mdmp"
 )
 
 // patterned is memory in which each byte is a function of its address.
@@ -50,7 +52,7 @@ func written(cpu string, big bool) *Contents {
 
 // TestWrite: what is written is read again, for all CPUs and both byte orders.
 func TestWrite(t *testing.T) {
-	for name := range cpusByName {
+	for name := range mdmp.CPUsByName {
 		for _, big := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, big), func(t *testing.T) {
 				c := written(name, big)
@@ -100,7 +102,7 @@ func sameProcess(t *testing.T, d *Dump, c *Contents) {
 		if known < 9 {
 			t.Errorf("thread %d: %d registers", i, known)
 		}
-		if s := d.Threads[i].Stack; s.Base != c.Stacks[i].Lo || !bytes.Equal(s.Data, p.Memory.Bytes(s.Base, c.Stacks[i].Hi-c.Stacks[i].Lo)) {
+		if s := d.file.Threads[i].Stack; s.Base != c.Stacks[i].Lo || !bytes.Equal(s.Data, p.Memory.Bytes(s.Base, c.Stacks[i].Hi-c.Stacks[i].Lo)) {
 			t.Errorf("thread %d: stack of %d bytes at %#x", i, len(s.Data), s.Base)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 const exceptionLayout layout = `MINIDUMP_EXCEPTION
@@ -24,7 +24,7 @@ const (
 
 // exception writes MINIDUMP_EXCEPTION_STREAM, with the registers.
 func (p *printer) exception() {
-	c := p.stream(minidump.ExceptionStream)
+	c := p.stream(mdmp.ExceptionStream)
 	if c.Len() < exceptionSize {
 		return
 	}
@@ -43,20 +43,14 @@ func (p *printer) exception() {
 
 	size, rva := c.U32(), c.U32()
 	p.printf("  thread_context.data_size                   = %d\n  thread_context.rva                         = %#x\n", size, rva)
-	registers := p.at(rva, size)
-	if text := p.context(registers); text != "" {
-		p.printf("\n")
-		p.fields(text, registers)
-	} else {
-		p.printf("  (no context)\n\n    ")
-	}
+	p.context(size, rva, "\n", "  (no context)\n\n    ")
 }
 
 const assertionSize = 3*256 + 8
 
 // assertion writes MINIDUMP_ASSERTION_INFO.
 func (p *printer) assertion() {
-	c := p.stream(minidump.AssertionInfoStream)
+	c := p.stream(mdmp.AssertionInfoStream)
 	if c.Len() < assertionSize {
 		return
 	}
@@ -73,7 +67,7 @@ func (p *printer) assertion() {
 
 // breakpadInfo writes MINIDUMP_BREAKPAD_INFO. Each id has a bit that says that it is valid.
 func (p *printer) breakpadInfo() {
-	c := p.stream(minidump.BreakpadInfoStream)
+	c := p.stream(mdmp.BreakpadInfoStream)
 	if c.Len() < 12 {
 		return
 	}

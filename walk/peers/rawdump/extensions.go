@@ -10,13 +10,13 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // crashpad writes MinidumpCrashpadInfo. The text is made before any of it is written, since damage
 // anywhere costs the whole stream.
 func (p *printer) crashpad() {
-	if _, ok := p.streams[minidump.CrashpadInfoStream]; !ok {
+	if _, ok := p.streams[mdmp.CrashpadInfoStream]; !ok {
 		return
 	}
 	text, ok := p.crashpadText()
@@ -28,7 +28,7 @@ func (p *printer) crashpad() {
 }
 
 func (p *printer) crashpadText() ([]byte, bool) {
-	c := p.stream(minidump.CrashpadInfoStream)
+	c := p.stream(mdmp.CrashpadInfoStream)
 	version, report, client := c.U32(), guid(&c), guid(&c)
 	simple, modules := location(&c), location(&c)
 	if c.Err() != nil || version == 0 {
@@ -140,7 +140,7 @@ func (d *dictionaries) object(typ uint16, rva uint32) string {
 	switch {
 	case typ == 0:
 		return "<invalid>"
-	case typ == minidump.AnnotationString:
+	case typ == mdmp.AnnotationString:
 		return d.string(rva, false)
 	case typ >= 0x8000:
 		return "<user defined>"
@@ -173,7 +173,7 @@ type macRecord struct {
 // macCrashInfo writes Mozilla's stream of crash information. Damage to one record costs the stream.
 func (p *printer) macCrashInfo() {
 	const maxRecords = 20
-	c := p.stream(minidump.MacCrashInfoStream)
+	c := p.stream(mdmp.MacCrashInfoStream)
 	if c.Len() < 12+8*maxRecords {
 		return
 	}
@@ -252,7 +252,7 @@ func (r *macRecord) field(f macField) string {
 
 // macBootArgs writes Mozilla's stream of the kernel's arguments.
 func (p *printer) macBootArgs() {
-	c := p.stream(minidump.MacBootArgsStream)
+	c := p.stream(mdmp.MacBootArgsStream)
 	c.Skip(4) // the stream's type again
 	rva := c.U64()
 	if c.Err() != nil {
@@ -263,8 +263,8 @@ func (p *printer) macBootArgs() {
 }
 
 // rawFiles are the streams that are the contents of a file, in the order of the text.
-var rawFiles = []minidump.StreamType{minidump.LinuxCmdLineStream, minidump.LinuxEnvironStream, minidump.LinuxLsbReleaseStream,
-	minidump.LinuxProcStatusStream, minidump.LinuxCPUInfoStream, minidump.LinuxMapsStream, minidump.LinuxLimitsStream, minidump.SoftErrorsStream}
+var rawFiles = []mdmp.StreamType{mdmp.LinuxCmdLineStream, mdmp.LinuxEnvironStream, mdmp.LinuxLsbReleaseStream,
+	mdmp.LinuxProcStatusStream, mdmp.LinuxCPUInfoStream, mdmp.LinuxMapsStream, mdmp.LinuxLimitsStream, mdmp.SoftErrorsStream}
 
 // files writes the streams that are the contents of a file. After each NUL is a line break.
 func (p *printer) files() {
@@ -281,7 +281,7 @@ func (p *printer) files() {
 
 // stability writes Chromium's StabilityReport, a protocol buffer.
 func (p *printer) stability() {
-	c := p.stream(minidump.StabilityReportStream)
+	c := p.stream(mdmp.StabilityReportStream)
 	if c.Err() != nil {
 		return
 	}

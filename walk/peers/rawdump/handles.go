@@ -1,7 +1,7 @@
 package rawdump
 
 import (
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 const handleLayout layout = `MINIDUMP_HANDLE_DESCRIPTOR
@@ -23,7 +23,7 @@ const (
 
 // handles writes MINIDUMP_HANDLE_DATA_STREAM.
 func (p *printer) handles() {
-	c, size, ok := p.table(minidump.HandleDataStream, handleSize, handleSize2)
+	c, size, ok := p.table(mdmp.HandleDataStream, handleSize, handleSize2)
 	if !ok {
 		return
 	}

@@ -1,8 +1,6 @@
 package rawdump
 
 import (
-	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +15,7 @@ import (
 //	{d4}     a number, decimal
 //	{i4}     a signed number, decimal
 //	{t4}     seconds since 1970, hexadecimal and as a date
-//	{b80}    bytes, hexadecimal
 //	{-4}     not shown
-//	{x4@8}   a number at offset 8 of the structure; the next field follows it
 type layout string
 
 // next returns the text before the first field, the field, and the layout after it. The field's
@@ -30,12 +26,8 @@ func (l layout) next() (text string, f field, rest layout) {
 		return text, field{}, ""
 	}
 	verb, after, _ := strings.Cut(after, "}")
-	size, at, moved := strings.Cut(verb[1:], "@")
-	f.letter, f.at = verb[0], -1
-	f.size, _ = strconv.Atoi(size) // a test checks all layouts
-	if moved {
-		f.at, _ = strconv.Atoi(at)
-	}
+	f.letter = verb[0]
+	f.size, _ = strconv.Atoi(verb[1:]) // a test checks all layouts
 	return text, f, layout(after)
 }
 
@@ -43,46 +35,27 @@ func (l layout) next() (text string, f field, rest layout) {
 type field struct {
 	letter byte
 	size   int
-	at     int // or -1: after the field before it
 }
 
 // size returns the size of the structure.
 func (l layout) size() (size int) {
-	pos := 0
 	for {
 		_, f, rest := l.next()
 		if f.letter == 0 {
 			return size
 		}
-		if f.at >= 0 {
-			pos = f.at
-		}
-		pos += f.size
-		size, l = max(size, pos), rest
+		size, l = size+f.size, rest
 	}
-}
-
-// repeated returns a layout for n fields: %d in it is the number of each, from 0 on.
-func repeated(n int, format string) layout {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, format, i)
-	}
-	return layout(b.String())
 }
 
 // fields writes the structure at the cursor, which has at least the size of the layout.
 func (p *printer) fields(l layout, c wire.Cursor) {
-	start, out := c, p.AvailableBuffer()
+	out := p.AvailableBuffer()
 	for {
 		text, f, rest := l.next()
 		out = append(out, text...)
 		if f.letter == 0 {
 			break
-		}
-		if f.at >= 0 {
-			c = start
-			c.Skip(uint64(f.at))
 		}
 		out, l = f.append(out, &c), rest
 	}
@@ -95,10 +68,6 @@ func (f field) append(out []byte, c *wire.Cursor) []byte {
 	case f.letter == '-':
 		c.Skip(uint64(f.size))
 		return out
-	case f.letter == 'b':
-		return hex.AppendEncode(out, c.Bytes(uint64(f.size)))
-	case f.size == 16:
-		return append(out, wide(c)...)
 	}
 
 	n := c.Uint(f.size)
@@ -113,16 +82,4 @@ func (f field) append(out []byte, c *wire.Cursor) []byte {
 		out = time.Unix(int64(n), 0).UTC().AppendFormat(append(out, ' '), time.RFC3339)
 	}
 	return out
-}
-
-// wide reads a number of 16 bytes.
-func wide(c *wire.Cursor) string {
-	low, high := c.U64(), c.U64()
-	if c.BigEndian() {
-		low, high = high, low
-	}
-	if high == 0 {
-		return fmt.Sprintf("%#x", low)
-	}
-	return fmt.Sprintf("%#x%016x", high, low)
 }

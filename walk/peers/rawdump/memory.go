@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // region is memory of the process: where it was, and where it is in the file.
@@ -31,7 +31,7 @@ type memoryList struct {
 // memoryList reads MINIDUMP_MEMORY_LIST. Regions outside of the file are left out. The list is
 // nil if it is not there or not whole.
 func (p *printer) memoryList() *memoryList {
-	c, ok := p.list(minidump.MemoryListStream, 16)
+	c, ok := p.list(mdmp.MemoryListStream, 16)
 	if !ok {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (p *printer) memoryList() *memoryList {
 // memory64List reads MINIDUMP_MEMORY64_LIST, whose regions follow one another in the file. The
 // list is nil if it is not there or not whole.
 func (p *printer) memory64List() *memoryList {
-	c := p.stream(minidump.Memory64ListStream)
+	c := p.stream(mdmp.Memory64ListStream)
 	n, rva := c.U64(), c.U64()
 	if c.Err() != nil || n != uint64(c.Len())/16 || c.Len()%16 != 0 {
 		return nil
@@ -153,7 +153,7 @@ func (p *printer) hexDump(data []byte) {
 // not shown.
 func (p *printer) memoryInfo() {
 	const states, protections, types = 0x13000, 0x7ff, 0x1060000
-	c, size, ok := p.table(minidump.MemoryInfoListStream, 48)
+	c, size, ok := p.table(mdmp.MemoryInfoListStream, 48)
 	if !ok {
 		return
 	}

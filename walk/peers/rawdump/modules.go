@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // The names of fields are as wide as in moduleLayout.
@@ -40,14 +40,14 @@ type module struct {
 	raw        wire.Cursor
 	time, size uint32
 	name       string
-	version    minidump.FileVersion
+	version    mdmp.FileVersion
 	record     []byte // CodeView, or nil
 }
 
 // modules writes MINIDUMP_MODULE_LIST. A module of an impossible size is left out; a name or a
 // CodeView record that cannot be read costs the list.
 func (p *printer) modules() {
-	c, ok := p.list(minidump.ModuleListStream, moduleSize)
+	c, ok := p.list(mdmp.ModuleListStream, moduleSize)
 	if !ok {
 		return
 	}
@@ -130,7 +130,7 @@ func (p *printer) identity(m *module) {
 	switch {
 	case m.record == nil:
 		text.WriteString("  (cv_record)                     = (null)\n")
-		if p.system.windows() {
+		if p.system.os.Windows() {
 			codeID = image
 		}
 	case typ == pdb70:
@@ -138,7 +138,7 @@ func (p *printer) identity(m *module) {
 		debugFile.WriteString(upToNUL(c.Rest()))
 		fmt.Fprintf(&text, "  (cv_record).cv_signature        = %#x\n  (cv_record).signature           = %s\n  (cv_record).age                 = %d\n  (cv_record).pdb_file_name       = \"%s\"\n", typ, guid, age, &debugFile)
 		codeID = image
-		if p.system.mac() {
+		if p.system.os.Mac() {
 			codeID = strings.ReplaceAll(guid, "-", "")
 		}
 		if strings.Trim(guid, "0-") != "" {
@@ -148,7 +148,7 @@ func (p *printer) identity(m *module) {
 		offset, again := c.U32(), c
 		signature, age := c.U32(), c.U32()
 		debugFile.WriteString(upToNUL(c.Rest()))
-		stamp := field{'t', 4, -1}.append(nil, &again)
+		stamp := field{'t', 4}.append(nil, &again)
 		fmt.Fprintf(&text, "  (cv_record).cv_header.signature = %#x\n  (cv_record).cv_header.offset    = %#x\n  (cv_record).signature           = %s\n  (cv_record).age                 = %d\n  (cv_record).pdb_file_name       = \"%s\"\n", typ, offset, stamp, age, &debugFile)
 		codeID = image
 		debugID = withAge(fmt.Sprintf("%08X", signature), age)
@@ -173,11 +173,11 @@ func (p *printer) identity(m *module) {
 }
 
 // version returns the version of a module in the form that the system uses.
-func (p *printer) version(v *minidump.FileVersion) string {
+func (p *printer) version(v *mdmp.FileVersion) string {
 	switch {
 	case v.Signature != 0xfeef04bd || v.StructVersion != 0x10000:
 		return ""
-	case p.system.windows() || p.system.mac():
+	case p.system.os.Windows() || p.system.os.Mac():
 		return fmt.Sprintf("%d.%d.%d.%d", v.FileHigh>>16, v.FileHigh&0xffff, v.FileLow>>16, v.FileLow&0xffff)
 	}
 	return fmt.Sprintf("%d.%d.%d.%d", v.FileHigh, v.FileLow, v.ProductHigh, v.ProductLow)
@@ -211,7 +211,7 @@ const unloadedLayout layout = `MINIDUMP_UNLOADED_MODULE
 // unloadedModules writes MINIDUMP_UNLOADED_MODULE_LIST. A module of an impossible size, or whose
 // name cannot be read, costs the list.
 func (p *printer) unloadedModules() {
-	c, size, ok := p.table(minidump.UnloadedModuleListStream, unloadedLayout.size())
+	c, size, ok := p.table(mdmp.UnloadedModuleListStream, unloadedLayout.size())
 	if !ok {
 		return
 	}

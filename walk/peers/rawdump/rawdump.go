@@ -10,7 +10,7 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // Options selects what Write writes.
@@ -61,7 +61,7 @@ type printer struct {
 	data    []byte
 	big     bool
 	brief   bool
-	streams map[minidump.StreamType]entry
+	streams map[mdmp.StreamType]entry
 	system  system
 	stacks  *memoryList // where stacks are that threads do not have
 }
@@ -109,12 +109,12 @@ func (p *printer) header() (wire.Cursor, error) {
 		start = wire.New(section, p.data, true)
 		c = start
 		if c.U32() != signature {
-			c.Fail(0, minidump.ErrSignature)
-			return c, &wire.Error{Section: section, Offset: 0, Err: minidump.ErrSignature}
+			c.Fail(0, mdmp.ErrSignature)
+			return c, &wire.Error{Section: section, Offset: 0, Err: mdmp.ErrSignature}
 		}
 	}
 	if c.U32()&0xffff != version {
-		return c, &wire.Error{Section: section, Offset: 4, Err: minidump.ErrVersion}
+		return c, &wire.Error{Section: section, Offset: 4, Err: mdmp.ErrVersion}
 	}
 
 	// The directory can be anywhere in the file.
@@ -130,12 +130,12 @@ func (p *printer) header() (wire.Cursor, error) {
 	case directory.Err() != nil:
 		return c, &wire.Error{Section: section, Offset: 12, Err: wire.ErrOffset}
 	case count > uint64(directory.Len())/12:
-		return c, &wire.Error{Section: section, Offset: 8, Err: minidump.ErrCount}
+		return c, &wire.Error{Section: section, Offset: 8, Err: mdmp.ErrCount}
 	}
 
-	p.streams = map[minidump.StreamType]entry{}
+	p.streams = map[mdmp.StreamType]entry{}
 	for i := range int(count) {
-		p.streams[minidump.StreamType(directory.U32())] = entry{i, directory.U32(), directory.U32()}
+		p.streams[mdmp.StreamType(directory.U32())] = entry{i, directory.U32(), directory.U32()}
 	}
 	return start, nil
 }
@@ -143,25 +143,25 @@ func (p *printer) header() (wire.Cursor, error) {
 // directory lists the streams, in the order of the file and by type.
 func (p *printer) directory() {
 	types := slices.Collect(maps.Keys(p.streams))
-	slices.SortFunc(types, func(a, b minidump.StreamType) int { return cmp.Compare(p.streams[a].index, p.streams[b].index) })
+	slices.SortFunc(types, func(a, b mdmp.StreamType) int { return cmp.Compare(p.streams[a].index, p.streams[b].index) })
 	for _, typ := range types {
 		s := p.streams[typ]
 		p.printf("mDirectory[%d]\nMDRawDirectory\n  stream_type        = %#x (%s)\n  location.data_size = %d\n  location.rva       = %#x\n\n",
-			s.index, uint32(typ), StreamName(typ), s.size, s.rva)
+			s.index, uint32(typ), streamName(typ), s.size, s.rva)
 	}
 
 	p.printf("Streams:\n")
 	slices.Sort(types)
 	for _, typ := range types {
-		p.printf("  stream type %#x (%s) at index %d\n", uint32(typ), StreamName(typ), p.streams[typ].index)
+		p.printf("  stream type %#x (%s) at index %d\n", uint32(typ), streamName(typ), p.streams[typ].index)
 	}
 	p.printf("\n")
 }
 
 // names are the types of streams that package minidump has no names for, and those that
 // rust-minidump calls by another name.
-var names = map[minidump.StreamType]string{
-	1: "ReservedStream0", 2: "ReservedStream1", minidump.FunctionTableStream: "FunctionTable",
+var names = map[mdmp.StreamType]string{
+	1: "ReservedStream0", 2: "ReservedStream1", mdmp.FunctionTableStream: "FunctionTable",
 	0x8000: "ceStreamNull", 0x8001: "ceStreamSystemInfo", 0x8002: "ceStreamException", 0x8003: "ceStreamModuleList",
 	0x8004: "ceStreamProcessList", 0x8005: "ceStreamThreadList", 0x8006: "ceStreamThreadContextList",
 	0x8007: "ceStreamThreadCallStackList", 0x8008: "ceStreamMemoryVirtualList", 0x8009: "ceStreamMemoryPhysicalList",
@@ -169,8 +169,8 @@ var names = map[minidump.StreamType]string{
 	0xffff: "LastReservedStream",
 }
 
-// StreamName returns the name that rust-minidump has for a type of streams, or "unknown".
-func StreamName(typ minidump.StreamType) string {
+// streamName returns the name that rust-minidump has for a type of streams, or "unknown".
+func streamName(typ mdmp.StreamType) string {
 	switch {
 	case names[typ] != "":
 		return names[typ]
@@ -195,18 +195,18 @@ func (p *printer) rest(rva uint64) wire.Cursor {
 }
 
 // stream returns a cursor over a stream, which has failed if there is none.
-func (p *printer) stream(typ minidump.StreamType) wire.Cursor {
+func (p *printer) stream(typ mdmp.StreamType) wire.Cursor {
 	s, ok := p.streams[typ]
 	c := p.at(s.rva, s.size)
 	if !ok {
-		c.Fail(0, minidump.ErrMissing)
+		c.Fail(0, mdmp.ErrMissing)
 	}
 	return c
 }
 
 // list returns the records of size bytes of a stream that begins with their number, and
 // whether the list is whole. Some writers align the first record to 8 bytes.
-func (p *printer) list(typ minidump.StreamType, size int) (wire.Cursor, bool) {
+func (p *printer) list(typ mdmp.StreamType, size int) (wire.Cursor, bool) {
 	c := p.stream(typ)
 	n := uint64(c.U32()) * uint64(size)
 	switch uint64(c.Len()) {
@@ -214,14 +214,14 @@ func (p *printer) list(typ minidump.StreamType, size int) (wire.Cursor, bool) {
 	case n + 4:
 		c.Skip(4)
 	default:
-		c.Fail(c.Pos(), minidump.ErrCount)
+		c.Fail(c.Pos(), mdmp.ErrCount)
 	}
 	return c, c.Err() == nil
 }
 
 // table returns the records of a stream whose header has its own size, the size of a record,
 // and the number of records. The list is rejected if the size is not one of sizes.
-func (p *printer) table(typ minidump.StreamType, sizes ...int) (records wire.Cursor, size int, ok bool) {
+func (p *printer) table(typ mdmp.StreamType, sizes ...int) (records wire.Cursor, size int, ok bool) {
 	c := p.stream(typ)
 	start := c
 	header, record, n := uint64(c.U32()), uint64(c.U32()), uint64(c.U32())

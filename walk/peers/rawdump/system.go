@@ -6,18 +6,15 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 // system has the fields of MINIDUMP_SYSTEM_INFO that other streams need.
 type system struct {
 	read bool
-	cpu  minidump.CPU
-	os   minidump.OS
+	cpu  mdmp.CPU
+	os   mdmp.OS
 }
-
-func (s *system) windows() bool { return s.os == minidump.OSWindows || s.os == minidump.OSWinNT }
-func (s *system) mac() bool     { return s.os == minidump.OSMac || s.os == minidump.OSIOS }
 
 const systemLayout layout = `MINIDUMP_SYSTEM_INFO
   processor_architecture                     = {x2}
@@ -37,13 +34,13 @@ const systemSize = 56 // with a reserved field and CPU_INFORMATION
 
 // readSystem reads the fields that other streams need.
 func (p *printer) readSystem() system {
-	c := p.stream(minidump.SystemInfoStream)
+	c := p.stream(mdmp.SystemInfoStream)
 	if c.Len() < systemSize {
 		return system{}
 	}
-	s := system{read: true, cpu: minidump.CPU(c.U16())}
+	s := system{read: true, cpu: mdmp.CPU(c.U16())}
 	c.Skip(18)
-	s.os = minidump.OS(c.U32())
+	s.os = mdmp.OS(c.U32())
 	return s
 }
 
@@ -52,7 +49,7 @@ func (p *printer) systemInfo() {
 	if !p.system.read {
 		return
 	}
-	c := p.stream(minidump.SystemInfoStream)
+	c := p.stream(mdmp.SystemInfoStream)
 	p.fields(systemLayout, c)
 
 	// A service pack that cannot be read is shown as an empty one.
@@ -61,8 +58,8 @@ func (p *printer) systemInfo() {
 	c.Skip(4)
 	pack, _ := p.name(uint64(c.U32()))
 	p.printf("  (version)                                  = %d.%d.%d %s\n", major, minor, build, pack)
-	whole := p.stream(minidump.SystemInfoStream)
-	info, _ := minidump.DecodeSystemInfo(whole.Rest(), p.big) // the stream has the size of one
+	whole := p.stream(mdmp.SystemInfoStream)
+	info, _ := mdmp.DecodeSystemInfo(whole.Rest(), p.big) // the stream has the size of one
 	p.printf("  (cpu_info)                                 = %s\n\n", printable.String(info.CPUInfo()))
 }
 
@@ -71,26 +68,26 @@ func (p *printer) systemInfo() {
 type miscField struct {
 	name   string
 	offset int
-	flag   minidump.MiscFlags
+	flag   mdmp.MiscFlags
 	letter byte
 }
 
 var miscFields = []miscField{
 	{"size_of_info", 0, 0, 'd'},
 	{"flags1", 4, 0, 'x'},
-	{"process_id", 8, minidump.MiscProcessID, 'd'},
-	{"process_create_time", 12, minidump.MiscProcessTimes, 't'},
-	{"process_user_time", 16, minidump.MiscProcessTimes, 'd'},
-	{"process_kernel_time", 20, minidump.MiscProcessTimes, 'd'},
-	{"processor_max_mhz", 24, minidump.MiscPower, 'd'},
-	{"processor_current_mhz", 28, minidump.MiscPower, 'd'},
-	{"processor_mhz_limit", 32, minidump.MiscPower, 'd'},
-	{"processor_max_idle_state", 36, minidump.MiscPower, 'd'},
-	{"processor_current_idle_state", 40, minidump.MiscPower, 'd'},
-	{"process_integrity_level", 44, minidump.MiscIntegrity, 'd'},
-	{"process_execute_flags", 48, minidump.MiscExecuteFlags, 'x'},
-	{"protected_process", 52, minidump.MiscProtected, 'd'},
-	{"time_zone_id", 56, minidump.MiscTimeZone, 'd'},
+	{"process_id", 8, mdmp.MiscProcessID, 'd'},
+	{"process_create_time", 12, mdmp.MiscProcessTimes, 't'},
+	{"process_user_time", 16, mdmp.MiscProcessTimes, 'd'},
+	{"process_kernel_time", 20, mdmp.MiscProcessTimes, 'd'},
+	{"processor_max_mhz", 24, mdmp.MiscPower, 'd'},
+	{"processor_current_mhz", 28, mdmp.MiscPower, 'd'},
+	{"processor_mhz_limit", 32, mdmp.MiscPower, 'd'},
+	{"processor_max_idle_state", 36, mdmp.MiscPower, 'd'},
+	{"processor_current_idle_state", 40, mdmp.MiscPower, 'd'},
+	{"process_integrity_level", 44, mdmp.MiscIntegrity, 'd'},
+	{"process_execute_flags", 48, mdmp.MiscExecuteFlags, 'x'},
+	{"protected_process", 52, mdmp.MiscProtected, 'd'},
+	{"time_zone_id", 56, mdmp.MiscTimeZone, 'd'},
 }
 
 // The sizes of the versions of MINIDUMP_MISC_INFO.
@@ -100,7 +97,7 @@ const cookieOffset = 1360
 
 // miscInfo writes MINIDUMP_MISC_INFO, in the largest of its versions that the stream holds.
 func (p *printer) miscInfo() {
-	stream := p.stream(minidump.MiscInfoStream)
+	stream := p.stream(mdmp.MiscInfoStream)
 	size := 0
 	for _, s := range miscSizes {
 		if stream.Len() >= s {
@@ -114,7 +111,7 @@ func (p *printer) miscInfo() {
 	stream = stream.Sub(uint64(size))
 	c := stream
 	c.Skip(4)
-	flags := minidump.MiscFlags(c.U32())
+	flags := mdmp.MiscFlags(c.U32())
 
 	p.printf("MINIDUMP_MISC_INFO\n")
 	for _, f := range miscFields {
@@ -123,7 +120,7 @@ func (p *printer) miscInfo() {
 
 	c = stream
 	c.Skip(60)
-	p.timeZone(c, flags&minidump.MiscTimeZone != 0 && size >= 232)
+	p.timeZone(c, flags&mdmp.MiscTimeZone != 0 && size >= 232)
 	c = stream
 	c.Skip(min(232, uint64(size)))
 	for _, s := range []struct {
@@ -131,26 +128,26 @@ func (p *printer) miscInfo() {
 		units int
 	}{{"build_string", 260}, {"dbg_bld_str", 40}} {
 		text, ok := "", false
-		if flags&minidump.MiscBuildString != 0 && size >= 832 {
+		if flags&mdmp.MiscBuildString != 0 && size >= 832 {
 			text, ok = fixed(&c, s.units)
 		}
 		p.printf("  %-29s= %s\n", s.name, orInvalid(text, ok))
 	}
 
 	p.xstate(stream, size == 1364)
-	p.miscNumber(miscField{"process_cookie", cookieOffset, minidump.MiscCookie, 'd'}, stream, flags)
+	p.miscNumber(miscField{"process_cookie", cookieOffset, mdmp.MiscCookie, 'd'}, stream, flags)
 	p.printf("\n")
 }
 
 // miscNumber writes one field.
-func (p *printer) miscNumber(f miscField, c wire.Cursor, flags minidump.MiscFlags) {
+func (p *printer) miscNumber(f miscField, c wire.Cursor, flags mdmp.MiscFlags) {
 	p.printf("  %-29s= ", f.name)
 	if c.Len() < f.offset+4 || f.flag != 0 && flags&f.flag == 0 {
 		p.printf("(invalid)\n")
 		return
 	}
 	c.Skip(uint64(f.offset))
-	text := string(field{f.letter, 4, -1}.append(nil, &c))
+	text := string(field{f.letter, 4}.append(nil, &c))
 	if f.letter == 'x' {
 		text = strings.TrimPrefix(text, "0x")
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"symkit/internal/wire"
-	"symkit/walk/minidump"
+	"symkit/walk/internal/mdmp"
 )
 
 const threadLayout layout = `MINIDUMP_THREAD
@@ -27,7 +27,7 @@ const threadLayout layout = `MINIDUMP_THREAD
 // threads writes MINIDUMP_THREAD_LIST, with the registers and the stack of each thread.
 func (p *printer) threads() {
 	size := threadLayout.size()
-	c, ok := p.list(minidump.ThreadListStream, size)
+	c, ok := p.list(mdmp.ThreadListStream, size)
 	if !ok {
 		return
 	}
@@ -42,18 +42,25 @@ func (p *printer) threads() {
 		start := thread.U64()
 		stack := region{base: start, size: uint64(thread.U32()), rva: uint64(thread.U32())}
 		contextSize, contextRVA := thread.U32(), thread.U32()
-		registers := p.at(contextRVA, contextSize)
-		if text := p.context(registers); text != "" {
-			p.fields(text, registers)
-		} else {
-			p.printf("  (no context)\n\n")
-		}
+		p.context(contextSize, contextRVA, "", "  (no context)\n\n")
 		if p.brief {
 			p.printf("\n")
 			continue
 		}
 		p.stack(start, stack)
 	}
+}
+
+// context writes registers, with text before them, or the text for none.
+func (p *printer) context(size, rva uint32, before, none string) {
+	out := append(p.AvailableBuffer(), before...)
+	if p.system.read {
+		out = mdmp.AppendContext(out, p.system.cpu, p.at(rva, size))
+	}
+	if len(out) == len(before) {
+		out = append(out[:0], none...)
+	}
+	p.text(out)
 }
 
 // stack writes the words of a thread's stack. If the thread's record locates no bytes, as in
@@ -87,7 +94,7 @@ func (p *printer) stack(start uint64, stack region) {
 
 // threadNames writes MINIDUMP_THREAD_NAME_LIST. Names that cannot be read are left out.
 func (p *printer) threadNames() {
-	c, ok := p.list(minidump.ThreadNamesStream, 12)
+	c, ok := p.list(mdmp.ThreadNamesStream, 12)
 	if !ok {
 		return
 	}

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"unicode/utf8"
@@ -18,6 +18,9 @@ const maxName = 1 << 16
 
 // Len returns the size of the string in the file, in bytes.
 func (t Text) Len() int { return len(t.units) }
+
+// IsNil reports whether the dump does not have the string.
+func (t Text) IsNil() bool { return t.units == nil }
 
 // String decodes the string. A surrogate without its other half becomes
 // U+FFFD.

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import "symkit/internal/wire"
 
@@ -13,8 +13,8 @@ type MacCrashInfo struct {
 
 const (
 	maxMacRecords     = 20
-	macRecordVersion4 = 4
-	macRecordVersion5 = 5
+	MacRecordVersion4 = 4
+	MacRecordVersion5 = 5
 	locationSize      = 8
 )
 
@@ -48,15 +48,15 @@ func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
 	at := c.Pos()
 	c.Skip(8) // the stream's type again
 	m.Version = c.U64()
-	if m.Version >= macRecordVersion4 {
+	if m.Version >= MacRecordVersion4 {
 		m.Thread, m.DialogMode = c.U64(), c.U64()
 	}
-	if m.Version >= macRecordVersion5 {
+	if m.Version >= MacRecordVersion5 {
 		m.AbortCause = c.U64()
 	}
 
 	// The place of the strings is known from version 4 on.
-	if m.Version < macRecordVersion4 || c.Err() != nil {
+	if m.Version < MacRecordVersion4 || c.Err() != nil {
 		return m, c.Err()
 	}
 

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 type Range struct {
 	Base uint64 // address in the process
 	Data []byte
-	off  int // of Data in the file
+	Off  int // of Data in the file
 }
 
 // End returns the first address after the range.
@@ -137,8 +137,8 @@ func (d *Dump) indexMemory() {
 			prev := &out[len(out)-1]
 			// Bytes that the previous range has already are cut off.
 			r = r.from(prev.Base + uint64(len(prev.Data)) - 1)
-			if n := len(prev.Data); len(r.Data) > 0 && prev.End() == r.Base && prev.off+n == r.off {
-				prev.Data = d.data[prev.off:][:n+len(r.Data)]
+			if n := len(prev.Data); len(r.Data) > 0 && prev.End() == r.Base && prev.Off+n == r.Off {
+				prev.Data = d.data[prev.Off:][:n+len(r.Data)]
 				continue
 			}
 		}
@@ -158,7 +158,7 @@ func (r Range) from(last uint64) Range {
 	if n >= uint64(len(r.Data)) {
 		return Range{}
 	}
-	return Range{last + 1, r.Data[n+1:], r.off + int(n) + 1}
+	return Range{last + 1, r.Data[n+1:], r.Off + int(n) + 1}
 }
 
 // At returns the memory from addr to the end of the range that has addr, or nil.
@@ -233,7 +233,7 @@ func (d *Dump) readMemoryInfo(c wire.Cursor) error {
 		r.Skip(4)
 		m.Size, m.State, m.Protection, m.Type = r.U64(), r.U32(), r.U32(), r.U32()
 		if m.Size == 0 || m.Base+m.Size-1 < m.Base {
-			d.lose(MemoryInfoListStream, &wire.Error{Section: section, Offset: at, Err: ErrRange})
+			d.lose(MemoryInfoListStream, &wire.Error{Section: Section, Offset: at, Err: ErrRange})
 			continue
 		}
 		infos = append(infos, m)

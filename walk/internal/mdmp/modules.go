@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"fmt"
@@ -44,9 +44,9 @@ func (v *FileVersion) Valid() bool {
 	return v.Signature == versionSignature && v.StructVersion&versionStruct != 0
 }
 
-// dotted returns the version as four numbers, or the empty string if there is no version.
+// Dotted returns the version as four numbers, or the empty string if there is no version.
 // Writers for ELF systems store each number in a word, other writers in half a word.
-func (v *FileVersion) dotted(elf bool) string {
+func (v *FileVersion) Dotted(elf bool) string {
 	switch {
 	case !v.Valid():
 		return ""
@@ -72,7 +72,7 @@ func (d *Dump) readModules(c wire.Cursor) error {
 
 		// A module without a possible range can hold no address.
 		if !validImage(m.Base, m.Size) {
-			d.lose(ModuleListStream, &wire.Error{Section: section, Offset: at, Err: ErrRange})
+			d.lose(ModuleListStream, &wire.Error{Section: Section, Offset: at, Err: ErrRange})
 			continue
 		}
 		// Keep the module even if these records are damaged.
@@ -134,7 +134,7 @@ func (d *Dump) readUnloadedModules(c wire.Cursor) error {
 
 		// Of an impossible range and a damaged name, only the range is noted.
 		if !validImage(m.Base, m.Size) {
-			err = &wire.Error{Section: section, Offset: at, Err: ErrRange}
+			err = &wire.Error{Section: Section, Offset: at, Err: ErrRange}
 		}
 		if err != nil {
 			d.lose(UnloadedModuleListStream, err)

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ const (
 const (
 	signaturePDB70 = 0x53445352
 	signaturePDB20 = 0x3031424e
-	signatureELF   = 0x4270454c
+	SignatureELF   = 0x4270454c
 )
 
 // codeView decodes a CodeView record.
@@ -61,7 +61,7 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 		v.ID = binary.BigEndian.AppendUint32(nil, c.U32())
 		v.Age = c.U32()
 		v.File = cut(&c)
-	case signatureELF:
+	case SignatureELF:
 		// Breakpad's writers for ELF files put only the build id after the signature.
 		v.Kind = CodeViewELF
 		v.ID = c.Bytes(uint64(c.Len()))
@@ -102,7 +102,7 @@ func (d *Dump) DebugID(m *Module) string {
 		// A GUID has 16 bytes: a longer build id is cut, a shorter one is padded with zeros.
 		var id [16]byte
 		copy(id[:], v.ID)
-		c := wire.New(section, id[:], d.big)
+		c := wire.New(Section, id[:], d.big)
 		return fmt.Sprintf("%X0", guid(&c))
 	}
 	return ""
@@ -134,10 +134,10 @@ func (d *Dump) CodeID(m *Module) string {
 	switch {
 	case v.Kind == CodeViewELF && v.Identified():
 		return hex.EncodeToString(v.ID)
-	case v.Kind == CodeViewPDB70 && d.System.OS.mac():
+	case v.Kind == CodeViewPDB70 && d.System.OS.Mac():
 		// The PDB70 record of a Mach-O file has the file's UUID as its GUID.
 		return fmt.Sprintf("%X", v.ID)
-	case v.Kind == CodeViewPDB70 || v.Kind == CodeViewPDB20 || v.Kind == CodeViewNone && d.System.OS.windows():
+	case v.Kind == CodeViewPDB70 || v.Kind == CodeViewPDB20 || v.Kind == CodeViewNone && d.System.OS.Windows():
 		return peID(m.Time, m.Size)
 	}
 	return ""
@@ -146,7 +146,7 @@ func (d *Dump) CodeID(m *Module) string {
 // Version returns the version of a module in the form that the dump's system uses,
 // or the empty string if the version is unknown.
 func (d *Dump) Version(m *Module) string {
-	return m.Version.dotted(!d.System.OS.windows() && !d.System.OS.mac())
+	return m.Version.Dotted(!d.System.OS.Windows() && !d.System.OS.Mac())
 }
 
 // debugMisc decodes the name in an IMAGE_DEBUG_MISC.

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"encoding/binary"
@@ -24,86 +24,7 @@ type SystemInfo struct {
 	big          bool
 }
 
-// CPU is the processor architecture: PROCESSOR_ARCHITECTURE_* and Breakpad's.
-type CPU uint16
-
-// The architectures.
-const (
-	CPUX86      CPU = 0
-	CPUMIPS     CPU = 1
-	CPUPPC      CPU = 3
-	CPUARM      CPU = 5
-	CPUAMD64    CPU = 9
-	CPUX86Win64 CPU = 10 // a 32-bit process on 64-bit Windows
-	CPUARM64    CPU = 12
-	CPUSPARC    CPU = 0x8001
-	CPUPPC64    CPU = 0x8002
-	CPUARM64Old CPU = 0x8003
-	CPUMIPS64   CPU = 0x8004
-	CPURISCV    CPU = 0x8005
-	CPURISCV64  CPU = 0x8006
-)
-
-var cpuNames = map[CPU]string{
-	CPUX86: "x86", CPUX86Win64: "x86", CPUAMD64: "amd64", CPUARM: "arm", CPUARM64: "arm64", CPUARM64Old: "arm64",
-	CPUMIPS: "mips", CPUMIPS64: "mips64", CPUPPC: "ppc", CPUPPC64: "ppc64", CPUSPARC: "sparc",
-	CPURISCV: "riscv", CPURISCV64: "riscv64",
-}
-
-// String returns the CPU's name as Breakpad and rust-minidump print it.
-func (c CPU) String() string {
-	if n, ok := cpuNames[c]; ok {
-		return n
-	}
-	return fmt.Sprintf("0x%04x", uint16(c))
-}
-
-// Wide reports whether addresses have 64 bits.
-func (c CPU) Wide() bool {
-	switch c {
-	case CPUX86, CPUX86Win64, CPUMIPS, CPUPPC, CPUARM, CPURISCV:
-		return false
-	}
-	return true
-}
-
-// OS is the operating system: VER_PLATFORM_* and Breakpad's.
-type OS uint32
-
-// The systems.
-const (
-	OSWindows OS = 1 // 95, 98, Me
-	OSWinNT   OS = 2
-	OSMac     OS = 0x8101
-	OSIOS     OS = 0x8102
-	OSLinux   OS = 0x8201
-	OSSolaris OS = 0x8202
-	OSAndroid OS = 0x8203
-	OSPS3     OS = 0x8204
-	OSNaCl    OS = 0x8205
-	OSFuchsia OS = 0x8206
-)
-
-var osNames = map[OS]string{
-	OSWindows: "Windows", OSWinNT: "Windows NT", OSMac: "Mac OS X",
-	OSIOS: "iOS", OSLinux: "Linux", OSSolaris: "Solaris",
-	OSAndroid: "Android", OSPS3: "PS3", OSNaCl: "NaCl",
-	OSFuchsia: "Fuchsia",
-}
-
-// String returns the system's name as Breakpad and rust-minidump print it.
-func (o OS) String() string {
-	if n, ok := osNames[o]; ok {
-		return n
-	}
-	return fmt.Sprintf("0x%08x", uint32(o))
-}
-
-func (o OS) windows() bool { return o == OSWindows || o == OSWinNT }
-func (o OS) mac() bool     { return o == OSMac || o == OSIOS }
-func (o OS) linux() bool   { return o == OSLinux || o == OSAndroid }
-
-const cpuInformationSize = 24
+const CPUInformationSize = 24
 
 // readSystemInfo decodes MINIDUMP_SYSTEM_INFO. An unreadable service pack is
 // lost alone.
@@ -129,7 +50,7 @@ func systemInfo(c *wire.Cursor) (s SystemInfo, pack Location) {
 	pack = Location{at: c.Pos(), RVA: c.U32()}
 	s.SuiteMask = c.U16()
 	c.Skip(2) // reserved
-	s.cpuInfo = c.Bytes(cpuInformationSize)
+	s.cpuInfo = c.Bytes(CPUInformationSize)
 	return s, pack
 }
 
@@ -197,7 +118,7 @@ func (s *SystemInfo) Vendor() string {
 	}
 
 	// CPUID gives the vendor in three registers of four characters each.
-	c := wire.New(section, s.cpuInfo, s.big)
+	c := wire.New(Section, s.cpuInfo, s.big)
 	var b []byte
 	for range 3 {
 		b = binary.LittleEndian.AppendUint32(b, c.U32())
@@ -229,7 +150,7 @@ var (
 
 // armInfo describes an ARM processor.
 func (s *SystemInfo) armInfo() string {
-	c := wire.New(section, s.cpuInfo, s.big)
+	c := wire.New(Section, s.cpuInfo, s.big)
 	id, hwcaps := c.U32(), c.U32()
 	out := fmt.Sprintf("ARMv%d", s.Level)
 
@@ -260,7 +181,7 @@ func orNumber(names map[uint32]string, n uint32, format string) string {
 // DecodeSystemInfo decodes MINIDUMP_SYSTEM_INFO alone, without ServicePack, which is elsewhere in
 // the dump. The error is a *located.Error, its offset counted from the start of the structure.
 func DecodeSystemInfo(data []byte, bigEndian bool) (SystemInfo, error) {
-	c := wire.New(section, data, bigEndian)
+	c := wire.New(Section, data, bigEndian)
 	s, _ := systemInfo(&c)
 	return s, c.Err()
 }

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import "symkit/internal/wire"
 

@@ -1,4 +1,4 @@
-package minidump
+package mdmp_test
 
 import (
 	"fmt"
@@ -6,66 +6,59 @@ import (
 	"testing"
 
 	"symkit/internal/wire"
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
 )
-
-// sequence is n numbers from first on, as text.
-func sequence(first, n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, " %d", first+i)
-	}
-	return b.String()
-}
 
 // contexts are written field by field in the order of the structures, so that
 // the tables of offsets are compared with the structures.
 var contexts = []struct {
 	name   string
-	cpu    CPU
+	cpu    mdmp.CPU
 	text   string
 	flags  uint64
 	want   string // NAME=VALUE/DWARF
 	pc, sp uint64
 	extra  int
 }{
-	{"CONTEXT_X86", CPUX86, "u32 0x1003f zero 24 zero 112 u32" + sequence(1, 4) + sequence(10, 6) + sequence(20, 6) + " zero 512",
+	{"CONTEXT_X86", mdmp.CPUX86, "u32 0x1003f zero 24 zero 112 u32" + synth.Sequence(1, 4) + synth.Sequence(10, 6) + synth.Sequence(20, 6) + " zero 512",
 		0x1003f, "gs=1/-1 ds=4/-1 edi=10/7 esi=11/6 ebx=12/3 edx=13/2 ecx=14/1 eax=15/0 ebp=20/5 eip=21/8 cs=22/-1 eflags=23/9 esp=24/4 ss=25/-1", 21, 24, 0},
-	{"CONTEXT_X86 without extended registers", CPUX86, "u32 0x10007 zero 136 u32" + sequence(1, 4) + sequence(10, 6) + sequence(20, 6),
+	{"CONTEXT_X86 without extended registers", mdmp.CPUX86, "u32 0x10007 zero 136 u32" + synth.Sequence(1, 4) + synth.Sequence(10, 6) + synth.Sequence(20, 6),
 		0x10007, "eip=21/8", 21, 24, 0},
-	{"CONTEXT_X86 with XSAVE", CPUX86Win64, "u32 0x1007f zero 136 u32" + sequence(1, 4) + sequence(10, 6) + sequence(20, 6) + " zero 600",
+	{"CONTEXT_X86 with XSAVE", mdmp.CPUX86Win64, "u32 0x1007f zero 136 u32" + synth.Sequence(1, 4) + synth.Sequence(10, 6) + synth.Sequence(20, 6) + " zero 600",
 		0x1007f, "eip=21/8", 21, 24, 88},
-	{"CONTEXT_AMD64", CPUAMD64, "zero 48 u32 0x10001f 0x1f80 u16" + sequence(1, 6) + " u32 7 zero 48 u64" + sequence(100, 17) + " zero 976",
+	{"CONTEXT_AMD64", mdmp.CPUAMD64, "zero 48 u32 0x10001f 0x1f80 u16" + synth.Sequence(1, 6) + " u32 7 zero 48 u64" + synth.Sequence(100, 17) + " zero 976",
 		0x10001f, "cs=1/-1 ss=6/-1 eflags=7/49 rax=100/0 rcx=101/2 rdx=102/1 rbx=103/3 rsp=104/7 rbp=105/6 rsi=106/4 rdi=107/5 r8=108/8 r15=115/15 rip=116/16", 116, 104, 0},
-	{"CONTEXT_AMD64 with XSAVE and what Windows adds to the flags", CPUAMD64, "zero 48 u32 0xd810005f 0 zero 16 zero 48 u64" + sequence(100, 17) + " zero 976 zero 832",
+	{"CONTEXT_AMD64 with XSAVE and what Windows adds to the flags", mdmp.CPUAMD64, "zero 48 u32 0xd810005f 0 zero 16 zero 48 u64" + synth.Sequence(100, 17) + " zero 976 zero 832",
 		0xd810005f, "rip=116/16", 116, 104, 832},
-	{"CONTEXT_ARM", CPUARM, "u32 0x40000006" + sequence(100, 16) + " 7 zero 296",
+	{"CONTEXT_ARM", mdmp.CPUARM, "u32 0x40000006" + synth.Sequence(100, 16) + " 7 zero 296",
 		0x40000006, "r0=100/0 r10=110/10 fp=111/11 r12=112/12 sp=113/13 lr=114/14 pc=115/15 cpsr=7/128", 115, 113, 0},
-	{"CONTEXT_ARM of Windows", CPUARM, "u32 0x20000f" + sequence(100, 16) + " 7 zero 344", 0x20000f, "pc=115/15", 115, 113, 48},
-	{"CONTEXT_ARM64", CPUARM64, "u32 0x400007 0x80000007 u64" + sequence(100, 33) + " zero 640",
+	{"CONTEXT_ARM of Windows", mdmp.CPUARM, "u32 0x20000f" + synth.Sequence(100, 16) + " 7 zero 344", 0x20000f, "pc=115/15", 115, 113, 48},
+	{"CONTEXT_ARM64", mdmp.CPUARM64, "u32 0x400007 0x80000007 u64" + synth.Sequence(100, 33) + " zero 640",
 		0x400007, "cpsr=2147483655/-1 x0=100/0 x28=128/28 fp=129/29 lr=130/30 sp=131/31 pc=132/32", 132, 131, 0},
-	{"CONTEXT_ARM64 of Windows", CPUARM64, "u32 0xc8400007 0 u64" + sequence(100, 33) + " zero 640", 0xc8400007, "pc=132/32", 132, 131, 0},
-	{"MDRawContextARM64_Old", CPUARM64Old, "u64 0x80000006" + sequence(100, 33) + " u32 7 zero 520",
+	{"CONTEXT_ARM64 of Windows", mdmp.CPUARM64, "u32 0xc8400007 0 u64" + synth.Sequence(100, 33) + " zero 640", 0xc8400007, "pc=132/32", 132, 131, 0},
+	{"MDRawContextARM64_Old", mdmp.CPUARM64Old, "u64 0x80000006" + synth.Sequence(100, 33) + " u32 7 zero 520",
 		0x80000006, "x0=100/0 fp=129/29 pc=132/32 cpsr=7/-1", 132, 131, 0},
-	{"MDRawContextMIPS", CPUMIPS, "u32 0x4000f 0 u64" + sequence(100, 32) + " 140 141 zero 32 u64 150 0 zero 272",
+	{"MDRawContextMIPS", mdmp.CPUMIPS, "u32 0x4000f 0 u64" + synth.Sequence(100, 32) + " 140 141 zero 32 u64 150 0 zero 272",
 		0x4000f, "zero=100/0 at=101/1 gp=128/28 sp=129/29 fp=130/30 ra=131/31 hi=140/64 lo=141/65 pc=150/-1", 150, 129, 0},
-	{"MDRawContextMIPS, 64 bits", CPUMIPS64, "u32 0x8000f 0 u64" + sequence(100, 32) + " 140 141 zero 32 u64 150 0 zero 272", 0x8000f, "s0=116/16", 150, 129, 0},
-	{"MDRawContextPPC", CPUPPC, "u32 0x20000001 50 51" + sequence(100, 32) + sequence(60, 4) + " zero 848",
+	{"MDRawContextMIPS, 64 bits", mdmp.CPUMIPS64, "u32 0x8000f 0 u64" + synth.Sequence(100, 32) + " 140 141 zero 32 u64 150 0 zero 272", 0x8000f, "s0=116/16", 150, 129, 0},
+	{"MDRawContextPPC", mdmp.CPUPPC, "u32 0x20000001 50 51" + synth.Sequence(100, 32) + synth.Sequence(60, 4) + " zero 848",
 		0x20000001, "srr0=50/-1 srr1=51/-1 r0=100/0 r31=131/31 cr=60/64 xer=61/76 lr=62/65 ctr=63/66", 50, 101, 0},
-	{"MDRawContextPPC64", CPUPPC64, "u64 0x1000001 50 51" + sequence(100, 32) + sequence(60, 4) + " zero 848",
+	{"MDRawContextPPC64", mdmp.CPUPPC64, "u64 0x1000001 50 51" + synth.Sequence(100, 32) + synth.Sequence(60, 4) + " zero 848",
 		0x1000001, "srr0=50/-1 r0=100/0 r31=131/31 lr=62/65 ctr=63/66", 50, 101, 0},
-	{"MDRawContextSPARC", CPUSPARC, "u32 0x10000003 0 u64" + sequence(100, 32) + sequence(60, 6) + " zero 272",
+	{"MDRawContextSPARC", mdmp.CPUSPARC, "u32 0x10000003 0 u64" + synth.Sequence(100, 32) + synth.Sequence(60, 6) + " zero 272",
 		0x10000003, "g0=100/0 o6=114/14 l0=116/16 i7=131/31 ccr=60/-1 pc=61/-1 npc=62/-1 fprs=65/-1", 61, 114, 0},
-	{"MDRawContextRISCV", CPURISCV, "u32 0x800003 1" + sequence(100, 32) + " zero 132",
+	{"MDRawContextRISCV", mdmp.CPURISCV, "u32 0x800003 1" + synth.Sequence(100, 32) + " zero 132",
 		0x800003, "pc=100/-1 ra=101/1 sp=102/2 gp=103/3 tp=104/4 t0=105/5 s0=108/8 a0=110/10 a7=117/17 s2=118/18 t3=128/28 t6=131/31", 100, 102, 0},
-	{"MDRawContextRISCV64", CPURISCV64, "u32 0x8000003 1 u64" + sequence(100, 32) + " zero 264",
+	{"MDRawContextRISCV64", mdmp.CPURISCV64, "u32 0x8000003 1 u64" + synth.Sequence(100, 32) + " zero 264",
 		0x8000003, "pc=100/-1 ra=101/1 sp=102/2 s1=109/9 t6=131/31", 100, 102, 4},
-	{"flags that tell no CPU", CPUAMD64, "zero 48 u32 0x1f 0 zero 64 u64" + sequence(100, 17) + " zero 976", 0x1f, "rip=116/16", 116, 104, 0},
+	{"flags that tell no CPU", mdmp.CPUAMD64, "zero 48 u32 0x1f 0 zero 64 u64" + synth.Sequence(100, 17) + " zero 976", 0x1f, "rip=116/16", 116, 104, 0},
 }
 
 // contextDump has one thread with a context.
-func contextDump(t testing.TB, big bool, cpu CPU, context string) (dump, *Dump) {
-	s := synth(t, big, systemText(cpu, OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 at: loc ctx\nblock ctx "+context)
-	d, err := New(s.data)
+func contextDump(t testing.TB, big bool, cpu mdmp.CPU, context string) (synth.Dump, *mdmp.Dump) {
+	s := synth.Assemble(t, big, synth.System(cpu, mdmp.OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 at: loc ctx\nblock ctx "+context)
+	d, err := mdmp.Read(s.Data)
 	if err != nil || d.Lost != 0 {
 		t.Fatal(err, d)
 	}
@@ -86,7 +79,7 @@ func TestContexts(t *testing.T) {
 			}
 			var all strings.Builder
 			all.WriteString(" ")
-			for r := range x.Registers() {
+			for r := range x.All() {
 				all.WriteString(fmt.Sprintf("%s=%d/%d ", r.Name, r.Value, r.DWARF))
 			}
 			for w := range strings.FieldsSeq(c.want) {
@@ -94,7 +87,7 @@ func TestContexts(t *testing.T) {
 					t.Errorf("%s: no %s in%s", c.name, w, all.String())
 				}
 			}
-			for range x.Registers() {
+			for range x.All() {
 				break
 			}
 		}
@@ -104,43 +97,43 @@ func TestContexts(t *testing.T) {
 func TestRejectedContexts(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		cpu        CPU
+		cpu        mdmp.CPU
 		err        error
 		at         string
 	}{
-		{"of another CPU", "zero 48 mark: u32 0x10007 zero 1180", CPUAMD64, ErrContext, "mark"},
-		{"of another CPU, flags at the start", "u32 0x100007 zero 712", CPUX86, ErrContext, "ctx"},
-		{"cut", "zero 48 u32 0x100007 zero 1179", CPUAMD64, wire.ErrTruncated, "ctx"},
-		{"cut before the flags", "zero 48 mark: u16 0", CPUAMD64, wire.ErrTruncated, "mark"},
-		{"arm64 cut in the flags", "u16 0", CPUARM64, wire.ErrTruncated, "ctx"},
-		{"of a CPU that is not known", "zero 100", 6, ErrCPU, "ctx"},
+		{"of another CPU", "zero 48 mark: u32 0x10007 zero 1180", mdmp.CPUAMD64, mdmp.ErrContext, "mark"},
+		{"of another CPU, flags at the start", "u32 0x100007 zero 712", mdmp.CPUX86, mdmp.ErrContext, "ctx"},
+		{"cut", "zero 48 u32 0x100007 zero 1179", mdmp.CPUAMD64, wire.ErrTruncated, "ctx"},
+		{"cut before the flags", "zero 48 mark: u16 0", mdmp.CPUAMD64, wire.ErrTruncated, "mark"},
+		{"arm64 cut in the flags", "u16 0", mdmp.CPUARM64, wire.ErrTruncated, "ctx"},
+		{"of a CPU that is not known", "zero 100", 6, mdmp.ErrCPU, "ctx"},
 	} {
 		for _, big := range []bool{false, true} {
 			s, d := contextDump(t, big, c.cpu, c.text)
 			_, err := d.ThreadContext(&d.Threads[0])
-			s.located(t, c.name, err, c.err, c.at)
+			located(t, s, c.name, err, c.err, c.at)
 		}
 	}
-	s, d := contextDump(t, false, CPUAMD64, "zero 8")
+	s, d := contextDump(t, false, mdmp.CPUAMD64, "zero 8")
 	l := d.Threads[0].Context
 	l.RVA = 1 << 30
 	_, err := d.Context(l)
-	s.located(t, "outside", err, wire.ErrOffset, "at")
+	located(t, s, "outside", err, wire.ErrOffset, "at")
 }
 
 // TestExceptionContext: the exception's context stands for the thread's own,
 // unless it cannot be read.
 func TestExceptionContext(t *testing.T) {
 	context := "zero 48 u32 0x10001f 0 zero 64 u64%s zero 976\n"
-	text := systemText(CPUAMD64, OSLinux) + "stream ThreadList u32 2 7 0 0 0 u64 0 0 u32 0 0 loc a 8 0 0 0 u64 0 0 u32 0 0 loc a\n" +
+	text := synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 2 7 0 0 0 u64 0 0 u32 0 0 loc a 8 0 0 0 u64 0 0 u32 0 0 loc a\n" +
 		"stream Exception u32 8 0 11 1 u64 0 0x45 u32 0 0 zero 120 loc %s\n" +
-		"block a " + fmt.Sprintf(context, sequence(100, 17)) + "block b " + fmt.Sprintf(context, sequence(200, 17)) + "block c zero 8"
+		"block a " + fmt.Sprintf(context, synth.Sequence(100, 17)) + "block b " + fmt.Sprintf(context, synth.Sequence(200, 17)) + "block c zero 8"
 	for _, c := range []struct {
 		context string
 		pcs     [2]uint64
 	}{{"b", [2]uint64{116, 216}}, {"c", [2]uint64{116, 116}}} {
 		text := strings.Replace(fmt.Sprintf(text, c.context), "loc a 8", "loc a u32 8", 1)
-		d, err := New(synth(t, false, text).data)
+		d, err := mdmp.Read(synth.Assemble(t, false, text).Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,27 +142,8 @@ func TestExceptionContext(t *testing.T) {
 				t.Errorf("context %s, thread %d: %d, %v", c.context, i, x.PC(), err)
 			}
 		}
-		if d.RequestingThread() != 1 || d.CrashAddress() != 0x45 {
-			t.Error(d.RequestingThread(), d.CrashAddress())
-		}
-	}
-}
-
-// TestLayouts: every field lies inside the smallest form of its structure, so
-// that reading one cannot fail.
-func TestLayouts(t *testing.T) {
-	all := []*layout{&arm64Layout, &arm64OldLayout}
-	for _, l := range layouts {
-		all = append(all, l)
-	}
-	for _, l := range all {
-		for _, f := range l.fields {
-			if int(f.off)+int(f.size) > l.need(0) {
-				t.Errorf("%s: %s is outside", l.name, f.name)
-			}
-		}
-		if l.pc == l.sp || l.flags+l.flagsSize > l.need(0) {
-			t.Errorf("%s", l.name)
+		if d.RequestingThread() != 1 || d.Exception.Address != 0x45 {
+			t.Error(d.RequestingThread(), d.Exception.Address)
 		}
 	}
 }
@@ -183,7 +157,7 @@ func TestContextAllocs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r := range x.Registers() {
+		for r := range x.All() {
 			sum += r.Value
 		}
 		sum += x.PC() + x.SP()

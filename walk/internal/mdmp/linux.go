@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func (d *Dump) readMaps(c wire.Cursor) error {
 			d.Linux.Maps = append(d.Linux.Maps, m)
 		// NULs at the end of the stream are no malformed line.
 		case len(bytes.Trim(line, "\x00")) > 0:
-			d.lose(LinuxMapsStream, &wire.Error{Section: section, Offset: at, Err: ErrLine})
+			d.lose(LinuxMapsStream, &wire.Error{Section: Section, Offset: at, Err: ErrLine})
 		}
 		at += len(rest) - len(after)
 		rest = after
@@ -117,7 +117,7 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 		if d.System.CPU.Wide() {
 			size = 8
 		}
-		c := wire.New(section, d.Linux.AuxV, d.big)
+		c := wire.New(Section, d.Linux.AuxV, d.big)
 		for c.Len() >= 2*size {
 			t, v := c.Uint(size), c.Uint(size)
 			if t == 0 || !yield(t, v) {

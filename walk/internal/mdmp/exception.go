@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type Exception struct {
 	Context    Location
 }
 
-const maxParameters = 15 // EXCEPTION_MAXIMUM_PARAMETERS
+const MaxParameters = 15 // EXCEPTION_MAXIMUM_PARAMETERS
 
 // readException decodes MINIDUMP_EXCEPTION_STREAM. If the number of parameters is
 // impossible, only the parameters are lost.
@@ -33,8 +33,8 @@ func (d *Dump) readException(c wire.Cursor) error {
 	n := c.U32()
 	c.Skip(4)
 
-	// The array always has maxParameters elements in the file.
-	params := make([]uint64, maxParameters)
+	// The array always has MaxParameters elements in the file.
+	params := make([]uint64, MaxParameters)
 	for i := range params {
 		params[i] = c.U64()
 	}
@@ -45,33 +45,14 @@ func (d *Dump) readException(c wire.Cursor) error {
 	}
 
 	// An exception without its parameters still names the thread, the code and the address.
-	if n > maxParameters {
-		d.lose(ExceptionStream, &wire.Error{Section: section, Offset: at, Err: ErrCount})
+	if n > MaxParameters {
+		d.lose(ExceptionStream, &wire.Error{Section: Section, Offset: at, Err: ErrCount})
 		n = 0
 	}
 
 	e.Parameters = params[:n]
 	d.Exception = e
 	return nil
-}
-
-// CrashAddress returns the address that was accessed, if it is known, or else the
-// address of the instruction. It is 0 if the dump has no exception.
-func (d *Dump) CrashAddress() uint64 {
-	e := d.Exception
-	if e == nil {
-		return 0
-	}
-
-	// Windows' exceptions about memory have the accessed address in parameter 1.
-	addr := e.Address
-	if d.System.OS.windows() && (e.Code == accessViolation || e.Code == inPageError) && len(e.Parameters) >= 2 {
-		addr = e.Parameters[1]
-	}
-	if !d.System.CPU.Wide() {
-		addr = uint64(uint32(addr)) // some writers extend the sign
-	}
-	return addr
 }
 
 // RequestingThread returns the index of the thread that crashed or requested the

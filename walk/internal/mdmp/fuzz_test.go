@@ -1,4 +1,4 @@
-package minidump
+package mdmp_test
 
 import (
 	"errors"
@@ -8,13 +8,16 @@ import (
 	"testing"
 
 	"symkit/internal/wire"
+	"symkit/walk/internal/mdmp"
+	"symkit/walk/internal/mdmp/synth"
+	"symkit/walk/minidump"
 )
 
 // FuzzMinidump: any bytes give a dump or an error with a place inside them;
 // losses have a place too; what was decoded is a small multiple of the bytes;
 // every accessor ends and stays inside.
 func FuzzMinidump(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.dmp")
+	files, _ := filepath.Glob("../../minidump/testdata/*.dmp")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -25,16 +28,16 @@ func FuzzMinidump(f *testing.F) {
 		}
 	}
 	for _, c := range losses {
-		f.Add(synth(f, false, base+c.text).data)
+		f.Add(synth.Assemble(f, false, synth.Base+c.text).Data)
 	}
 	for i, c := range contexts {
-		s := synth(f, i%2 == 0, systemText(c.cpu, OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 loc ctx\nblock ctx "+c.text)
-		f.Add(s.data)
+		s := synth.Assemble(f, i%2 == 0, synth.System(c.cpu, mdmp.OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 loc ctx\nblock ctx "+c.text)
+		f.Add(s.Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		d, err := New(data)
+		d, err := mdmp.Read(data)
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(32*len(data))+1<<20 {
 			t.Fatalf("%d bytes allocated for %d", n, len(data))
@@ -43,26 +46,27 @@ func FuzzMinidump(f *testing.F) {
 			placed(t, err, len(data))
 			return
 		}
-		if len(d.Losses) > maxLosses || d.Lost < len(d.Losses) {
+		if len(d.Losses) > mdmp.MaxLosses || d.Lost < len(d.Losses) {
 			t.Fatalf("%d of %d losses", len(d.Losses), d.Lost)
 		}
 		for _, l := range d.Losses {
 			placed(t, l, len(data))
 		}
 		use(t, d, len(data))
+		process(t, data)
 	})
 }
 
 // placed asserts that an error has a place in the data.
 func placed(t *testing.T, err error, size int) {
 	var e *wire.Error
-	if !errors.As(err, &e) || e.Offset < 0 || e.Offset > size || e.Section != section {
+	if !errors.As(err, &e) || e.Offset < 0 || e.Offset > size || e.Section != mdmp.Section {
 		t.Fatalf("error without a place: %v", err)
 	}
 }
 
 // use calls the accessors.
-func use(t *testing.T, d *Dump, size int) {
+func use(t *testing.T, d *mdmp.Dump, size int) {
 	total := 0
 	for i := range d.Threads {
 		th := &d.Threads[i]
@@ -71,7 +75,7 @@ func use(t *testing.T, d *Dump, size int) {
 			placed(t, err, size)
 			continue
 		}
-		for r := range x.Registers() {
+		for r := range x.All() {
 			if r.Size < 8 && r.Value>>(8*r.Size) != 0 {
 				t.Fatalf("%s: %#x", r.Name, r.Value)
 			}
@@ -93,24 +97,20 @@ func use(t *testing.T, d *Dump, size int) {
 		}
 		_, _, _, _ = d.DebugID(m), d.CodeID(m), m.DebugFile(), d.Version(m)
 	}
-	for i := range d.Memory.sorted {
-		r := &d.Memory.sorted[i]
-		if len(r.Data) == 0 || i > 0 && r.Base-d.Memory.sorted[i-1].Base < uint64(len(d.Memory.sorted[i-1].Data)) {
-			t.Fatalf("memory overlaps at %#x", r.Base)
-		}
-	}
 	for range d.AuxV() {
 	}
-	for range Fields(d.Linux.Status, ':') {
+	for range mdmp.Fields(d.Linux.Status, ':') {
 	}
-	for _, s := range []Style{StyleBreakpad, StyleRust} {
-		if r := d.CrashReason(s); (r != "") != (d.Exception != nil) {
-			t.Fatalf("reason %q", r)
-		}
-	}
-	d.CrashAddress()
 	_, _ = d.System.Version(), d.System.CPUInfo()
 	d.System.VersionBuild()
+}
+
+// process makes the process of a dump.
+func process(t *testing.T, data []byte) {
+	d, err := minidump.New(data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := d.Process()
 	if p.Crashed >= len(p.Threads) {
 		t.Fatal("crashed thread")

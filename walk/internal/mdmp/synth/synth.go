@@ -1,4 +1,5 @@
-package minidump
+// Package synth assembles minidumps from text, for tests.
+package synth
 
 import (
 	"encoding/binary"
@@ -7,15 +8,17 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"symkit/walk/internal/mdmp"
 )
 
-// dump is a minidump that was assembled from text, and where its labels are.
-type dump struct {
-	data   []byte
-	labels map[string]int
+// Dump is a minidump that was assembled from text, and where its labels are.
+type Dump struct {
+	Data   []byte
+	Labels map[string]int
 }
 
-// synth assembles a minidump. The text is a sequence of words; # begins a
+// Assemble assembles a minidump. The text is a sequence of words; # begins a
 // comment.
 //
 //	stream TYPE     begins a block and gives it an entry in the directory
@@ -34,7 +37,7 @@ type dump struct {
 //	directory N     offset of the directory in place of the right one
 //
 // The header comes first, then the directory, then the blocks in their order.
-func synth(t testing.TB, big bool, text string) dump {
+func Assemble(t testing.TB, big bool, text string) Dump {
 	t.Helper()
 	a := &assembler{t: t, order: binary.LittleEndian, labels: map[string]int{}, sizes: map[string]int{}}
 	if big {
@@ -45,7 +48,7 @@ func synth(t testing.TB, big bool, text string) dump {
 	a.run() // the places of labels
 	a.last = true
 	a.run()
-	return dump{a.out, a.labels}
+	return Dump{a.out, a.labels}
 }
 
 type byteOrder interface {
@@ -87,7 +90,7 @@ func scan(t testing.TB, text string) (words []string) {
 func (a *assembler) run() {
 	streams, types := a.streams, a.types
 	a.out, a.streams, a.types = nil, nil, nil
-	header := []uint64{signature, 0xa793, uint64(len(types))}
+	header := []uint64{0x504d444d, 0xa793, uint64(len(types))}
 	directory := uint64(32)
 	a.numbers(4, header[0], header[1], header[2], directory, 0, 0x45d35f73)
 	a.numbers(8, 0)
@@ -148,9 +151,9 @@ var (
 // stream notes a stream in the directory; its block's label is its own.
 func (a *assembler) stream(name string) string {
 	n, err := strconv.ParseUint(name, 0, 32)
-	for _, s := range streams {
-		if s.name == name || s.name == name+"Stream" {
-			n, err = uint64(s.typ), nil
+	for _, s := range mdmp.StreamTypes() {
+		if s.String() == name || s.String() == name+"Stream" {
+			n, err = uint64(s), nil
 		}
 	}
 	if err != nil {
@@ -234,11 +237,31 @@ func (a *assembler) numbers(size int, values ...uint64) {
 	}
 }
 
-// systemText is a SystemInfoStream of a CPU and system.
-func systemText(cpu CPU, os OS) string {
+// System is a SystemInfoStream of a CPU and system.
+func System(cpu mdmp.CPU, os mdmp.OS) string {
 	return fmt.Sprintf("stream SystemInfo u16 %d 6 0xd08 u8 4 1 u32 5 1 2600 %d rva servicepack u16 0x100 0\n"+
 		"u32 0x756e6547 0x49656e69 0x6c65746e 0x6d8 0xafe9fbff 0xffffffff\nblock servicepack str \"SP 2\"\n", cpu, os)
 }
 
-// base is the streams that every dump must have, for an amd64 of Linux.
-var base = systemText(CPUAMD64, OSLinux) + "stream ThreadList u32 0\n"
+// Base is the streams that every dump must have, for an amd64 of Linux.
+var Base = System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 0\n"
+
+// Whole is a text with the streams of Base that it lacks.
+func Whole(text string) string {
+	switch {
+	case strings.Contains(text, "stream SystemInfo"):
+		return text
+	case strings.Contains(text, "stream ThreadList"):
+		return strings.Replace(Base, "stream ThreadList u32 0\n", "", 1) + text
+	}
+	return Base + text
+}
+
+// Sequence is n numbers from first on, as text.
+func Sequence(first, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " %d", first+i)
+	}
+	return b.String()
+}

@@ -1,4 +1,4 @@
-package minidump
+package mdmp
 
 import (
 	"fmt"
@@ -108,6 +108,14 @@ var streams = []stream{
 	{IptTraceStream, "IptTraceStream", nil},
 	{LinuxDsoDebugStream, "LinuxDsoDebug", nil},
 	{StabilityReportStream, "StabilityReportStream", nil},
+}
+
+// StreamTypes returns the types of streams that have names.
+func StreamTypes() (all []StreamType) {
+	for _, s := range streams {
+		all = append(all, s.typ)
+	}
+	return all
 }
 
 // String returns the type's name in the headers that define it.
