@@ -15,6 +15,7 @@ import (
 	"symkit/dump/internal/write"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 )
 
@@ -142,7 +143,7 @@ func (m *Module) Write(out io.Writer) error {
 	}
 	switch {
 	case errors.Is(err, mem.ErrChanged):
-		return fmt.Errorf("%s: %w", m.img.Main.Path(), mem.ErrChanged)
+		return &filename.Error{Path: m.img.Main.Path(), Err: mem.ErrChanged}
 	case err != nil:
 		return fmt.Errorf("writing symbols: %w", err)
 	}

@@ -1,9 +1,10 @@
 package elfx
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
+
+	"symkit/internal/filename"
 )
 
 // Unchanged returns ErrChanged if the file has been written since Open: the bytes that
@@ -31,7 +32,7 @@ func Unchanged(path string, was fs.FileInfo) error {
 	// A file that was removed or replaced is still mapped, and so unchanged.
 	is, err := os.Stat(path)
 	if err == nil && os.SameFile(was, is) && (was.Size() != is.Size() || !was.ModTime().Equal(is.ModTime())) {
-		return fmt.Errorf("%s: %w", path, ErrChanged)
+		return &filename.Error{Path: path, Err: ErrChanged}
 	}
 	return nil
 }

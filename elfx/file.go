@@ -30,6 +30,7 @@ import (
 	"sync"
 	"syscall"
 
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -197,7 +198,7 @@ func (f *File) Losses() []error { return f.losses }
 func (f *File) Complete() error {
 	for _, err := range f.losses {
 		if errors.Is(err, located.ErrTruncated) {
-			return fmt.Errorf("%w: the file is not complete; copy it again", err)
+			return &filename.Error{Path: f.path, Err: fmt.Errorf("%w: the file is not complete; copy it again", filename.Cause(err, f.path))}
 		}
 	}
 	return nil
@@ -221,7 +222,7 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 	switch {
 	case err != nil:
 	case errors.Is(failed, syscall.EFAULT): // the kernel read a page that is gone
-		err = fmt.Errorf("%s: %w", f.path, ErrChanged)
+		err = &filename.Error{Path: f.path, Err: ErrChanged}
 	default:
 		err = failed // an error of w: the file's path does not belong to it
 	}
@@ -232,14 +233,14 @@ func (f *File) WriteTo(w io.Writer) (n int64, err error) {
 // exported method that returns an error calls do or guarded once.
 func (f *File) do(fn func() error) error {
 	if err := mem.Guard(fn); err != nil {
-		return fmt.Errorf("%s: %w", f.path, err)
+		return &filename.Error{Path: f.path, Err: err}
 	}
 	return nil
 }
 
 // lose adds an error to Losses.
 func (f *File) lose(err error) {
-	f.losses = append(f.losses, fmt.Errorf("%s: %w", f.path, err))
+	f.losses = append(f.losses, &filename.Error{Path: f.path, Err: err})
 }
 
 // guarded is do for a function that returns a value.

@@ -1,7 +1,6 @@
 package elfx
 
 import (
-	"fmt"
 	"sync"
 
 	"symkit/internal/filename"
@@ -17,7 +16,7 @@ func Open(path string) (*File, error) { return Options{}.Open(path) }
 func (opt Options) Open(path string) (*File, error) {
 	f, err := open(path, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, &filename.Error{Path: path, Err: err}
 	}
 	return f, nil
 }

@@ -41,7 +41,7 @@ type batchFlags struct {
 	shard batch.Shard // that Shard names
 }
 
-var errNoPaths = errors.New(`expected "<path> ..."`) // kong's own text
+const errNoPaths = command.MissingArgument("<path> ...")
 
 // validateStore checks the rules of these flags that the tags cannot express.
 func (c *cli) validateStore() error {

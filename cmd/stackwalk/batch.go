@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"sync"
 
 	"symkit/internal/command"
+	"symkit/internal/filename"
 	"symkit/internal/par"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
@@ -80,10 +82,10 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 
 	path = remote.Shown(path) // in messages
 	if err != nil {
-		entry.Error = err.Error()
-		if !strings.Contains(entry.Error, path) {
-			entry.Error = path + ": " + entry.Error
+		if _, named := errors.AsType[aboutDump](err); !named {
+			err = &filename.Error{Path: path, Err: err}
 		}
+		entry.Error = err.Error()
 	}
 
 	// Name the dump in each message.
@@ -95,10 +97,8 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 		command.Line(stderr, "stackwalk: %s: warning: no stack goes beyond its first frame", path)
 	case err != nil && ctx.Err() != nil: // reported once for all dumps
 		return command.Failed
-	case err != nil && strings.Contains(err.Error(), path):
-		command.Line(stderr, "stackwalk: error: %v", err)
 	case err != nil:
-		command.Line(stderr, "stackwalk: error: %s: %v", path, err)
+		command.Line(stderr, "stackwalk: error: %v", err)
 	}
 	if err != nil {
 		return max(code, command.Failed)

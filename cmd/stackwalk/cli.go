@@ -169,7 +169,7 @@ func misspelt(s string) error {
 	return fmt.Errorf("--symbols %v: the URL of a symbol server begins with http://, https:// or s3://", address.New(s))
 }
 
-var errNoDump = errors.New(`expected "<dump> ..."`) // kong's own text
+const errNoDump = command.MissingArgument("<dump> ...")
 
 // arguments sorts the positional arguments: directories are symbol stores, as
 // in Breakpad's command line.

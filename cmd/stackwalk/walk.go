@@ -20,6 +20,7 @@ import (
 	"symkit/internal/bounds"
 	"symkit/internal/command"
 	"symkit/internal/fetch"
+	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/quantity"
@@ -162,13 +163,18 @@ func (c *cli) job(path string, syms *symbols.Sources, stderr io.Writer) *job {
 	return &job{c: c, path: path, syms: syms, files: syms.Files(), options: opt, stderr: stderr}
 }
 
+// aboutDump is an error whose text names the dump.
+type aboutDump struct{ error }
+
+func (e aboutDump) Unwrap() error { return e.error }
+
 // run walks the dump, writes the result, and reports warnings. A dump at an address is
 // fetched first.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
 	address := j.path
 	local, remove, err := remote.Fetch(ctx, address)
 	if err != nil {
-		return command.Failed, err
+		return command.Failed, aboutDump{err}
 	}
 	defer remove()
 	j.path = local
@@ -189,22 +195,22 @@ func (j *job) walk(ctx context.Context, write func(*walk.Result) error) (code in
 	info, _ := os.Stat(j.path) // if it fails, open reports why
 	p, closeDump, err := j.open(ctx)
 	if err != nil {
-		return command.Failed, err
+		return command.Failed, aboutDump{err}
 	}
 	defer closeDump()
 
 	j.options.Threads, err = j.threads(p)
 	if err != nil {
-		return command.Failed, err
+		return command.Failed, aboutDump{err}
 	}
 
 	// If the dump changed during the walk, neither the result nor its errors mean anything.
 	res, err := walk.Walk(ctx, p, j.syms, j.options)
 	if changed := elfx.Unchanged(j.path, info); changed != nil && j.size == 0 {
-		return command.Failed, changed
+		return command.Failed, aboutDump{changed}
 	}
 	if errors.Is(err, elfx.ErrChanged) {
-		err = fmt.Errorf("%s: a module's symbols: %w", j.path, err)
+		err = aboutDump{fmt.Errorf("%s: a module's symbols: %w", j.path, err)}
 	}
 	if err != nil {
 		return command.Failed, err
@@ -335,12 +341,12 @@ func (j *job) report(res *walk.Result) {
 				continue
 			}
 			told[m.Path] = true
-			reason := strings.TrimPrefix(p.Err.Error(), p.Path+": ")
+			reason := filename.Cause(p.Err, p.Path)
 			if slices.Contains(c.Symbols, p.Path) && !errors.Is(p.Err, sources.ErrOtherBuild) && !errors.Is(p.Err, sources.ErrNoSymbols) {
-				once(w, told, fmt.Sprintf("stackwalk: warning: %s: not used: %s", p.Path, reason))
+				once(w, told, fmt.Sprintf("stackwalk: warning: %s: not used: %v", p.Path, reason))
 				continue
 			}
-			command.Line(w, "stackwalk: warning: %s: not used for %s: %s", p.Path, m.Path, reason)
+			command.Line(w, "stackwalk: warning: %s: not used for %s: %v", p.Path, m.Path, reason)
 		}
 		if n := known.BadLines; n > 0 {
 			command.Line(w, "stackwalk: warning: %s: %s of its symbols make no sense", known.Symbols.From, quantity.Count(n, "line", "lines"))

@@ -68,7 +68,7 @@ func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) wo
 	switch {
 	case err != nil:
 		err = cmp.Or(context.Cause(ctx), err)
-		a.Status, a.Error, a.Result = worker.Failed, strings.ReplaceAll(err.Error(), path, remote.Shown(line)), nil
+		a.Status, a.Error, a.Result = worker.Failed, remote.Renamed(err, path, line).Error(), nil
 	case code == command.Bad:
 		a.Status = noStack
 	}

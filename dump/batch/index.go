@@ -89,10 +89,7 @@ func (h *hold) index(ctx context.Context, in *input, f *Finder) (c contents) {
 
 	// An interruption is no fault of the package.
 	if err != nil && ctx.Err() == nil {
-		if !strings.HasPrefix(err.Error(), path+": ") {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		c.failed = append(c.failed, failure{path, err})
+		c.failed = append(c.failed, failure{path, fmt.Errorf("%s: %w", path, err)})
 	}
 	if member != "" && err == nil && len(c.inputs) == 0 {
 		c.failed = append(c.failed, failure{path, fmt.Errorf("%s: no ELF file %s in the package", path, member)})

@@ -10,6 +10,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/archive"
 	"symkit/internal/address"
+	"symkit/internal/filename"
 	"symkit/internal/remote"
 	"symkit/limits"
 )
@@ -46,7 +47,10 @@ func (in *input) openPackage(ctx context.Context) (*remote.File, error) {
 		return openLocal(in.Path)
 	}
 	file, err := remote.Open(ctx, raw)
-	return file, unnamed(err, in.unread.address)
+	if e, ok := errors.AsType[*filename.Error](err); ok {
+		err = e.Err // the names of inputs are without the query
+	}
+	return file, err
 }
 
 // Open opens the file. Errors begin with its name. The bytes of a file in a package must

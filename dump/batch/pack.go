@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"symkit/elfx"
 	"symkit/elfx/archive/pkg"
-	"symkit/internal/address"
 	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/internal/remote"
@@ -44,29 +42,6 @@ func openLocal(path string) (*remote.File, error) {
 	}
 	return &remote.File{ReadCloser: file, Size: info.Size(), Tag: info.ModTime().String()}, nil
 }
-
-// unnamed returns an error about the file at an address without the address: the names of inputs
-// are without the query.
-func unnamed(err error, a address.Address) error {
-	if err == nil {
-		return nil
-	}
-	text, ok := strings.CutPrefix(err.Error(), a.String()+": ")
-	if !ok {
-		return address.Error(err)
-	}
-	return &reason{text, err}
-}
-
-// reason is an error whose text is a part of that of err.
-type reason struct {
-	text string
-	err  error
-}
-
-func (e *reason) Error() string { return e.text }
-
-func (e *reason) Unwrap() error { return e.err }
 
 // limit returns how many bytes the package may unpack to.
 func (p *pack) limit() uint64 { return p.limits.Max(limitof.Package, uint64(max(p.size, 0))) }

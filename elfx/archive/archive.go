@@ -122,7 +122,7 @@ func (m *Member) Open() (*elfx.File, error) {
 	}
 	file, err := mem.Open(m.archive)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.archive, filename.WithoutPath(err))
+		return nil, &filename.Error{Path: m.archive, Err: filename.WithoutPath(err)}
 	}
 
 	// The archive may change while it is read.

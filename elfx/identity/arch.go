@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/internal/filename"
 	"symkit/located"
 )
 
@@ -65,5 +66,5 @@ func Arch(f *elfx.File) (string, error) {
 	if strings.Contains(f.Machine.String(), "+") { // debug/elf has no name for the machine
 		err = fmt.Errorf("%w %d (%v)", ErrMachine, uint16(f.Machine), f.Class)
 	}
-	return "", fmt.Errorf("%s: %w", f.Path(), &located.Error{Section: "ELF header", Offset: machineAt, Err: err})
+	return "", &filename.Error{Path: f.Path(), Err: &located.Error{Section: "ELF header", Offset: machineAt, Err: err}}
 }

@@ -12,11 +12,11 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"symkit/elfx"
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/located"
 )
@@ -48,7 +48,7 @@ func Of(img *elfx.Image) ([]byte, error) {
 		return nil
 	})
 	if changed != nil {
-		err = fmt.Errorf("%s: %w", f.Path(), changed)
+		err = &filename.Error{Path: f.Path(), Err: changed}
 	}
 	if err != nil {
 		return nil, err
@@ -141,5 +141,5 @@ func hashCode(f *elfx.File) (hash [guidSize]byte, err error) {
 
 // none returns ErrNone at a section.
 func none(f *elfx.File, section string) error {
-	return fmt.Errorf("%s: %w", f.Path(), &located.Error{Section: section, Err: ErrNone})
+	return &filename.Error{Path: f.Path(), Err: &located.Error{Section: section, Err: ErrNone}}
 }

@@ -328,9 +328,17 @@ func (l *lastError) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// MissingArgument is an error about an argument that a program misses after kong has parsed the command line. Its
+// text is that of kong's errors about missing arguments.
+type MissingArgument string
+
+func (m MissingArgument) Error() string { return fmt.Sprintf("expected %q", string(m)) }
+
 // example returns an example of use if err is about missing arguments, else "".
 func (p *Program) example(args []string, err error) string {
-	if !strings.HasPrefix(err.Error(), "expected ") {
+	_, missing := errors.AsType[MissingArgument](err)
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !missing && !(ok && lacksArguments(parse.Context)) {
 		return ""
 	}
 
@@ -343,6 +351,16 @@ func (p *Program) example(args []string, err error) string {
 		return ""
 	}
 	return "for example: " + example + "; "
+}
+
+// lacksArguments reports whether a command line that could be parsed lacks a subcommand or an argument.
+func lacksArguments(line *kong.Context) bool {
+	node := line.Selected()
+	if node == nil {
+		node = line.Model.Node
+	}
+	return line.Error == nil && (slices.ContainsFunc(node.Positional, func(v *kong.Value) bool { return v.Required && !v.Set }) ||
+		slices.ContainsFunc(node.Children, func(n *kong.Node) bool { return !n.Hidden }))
 }
 
 // interrupted reports whether err only says that the context has ended.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"symkit/internal/address"
+	"symkit/internal/filename"
 )
 
 // Directories returns an error about the first path in dirs, the values of a flag,
@@ -65,12 +66,13 @@ func named(flag string, err error) error {
 // the contents of the file or about other files are returned as they are.
 func Unreadable(flag, path string, err error, want string) error {
 	e, other := errors.AsType[*fs.PathError](err)
-	errno, system := errors.AsType[syscall.Errno](err)
+	named, begins := errors.AsType[*filename.Error](err)
+	_, system := errors.AsType[syscall.Errno](err)
 	reason := err
 	switch {
 	case other && e.Path == path:
 		reason = e.Err
-	case errors.Is(err, fs.ErrNotExist), system && err.Error() == path+": "+errno.Error():
+	case errors.Is(err, fs.ErrNotExist), system && begins && named.Path == path:
 	default:
 		return err
 	}

@@ -32,6 +32,7 @@ import (
 
 	"symkit/internal/address"
 	"symkit/internal/fetch"
+	"symkit/internal/filename"
 )
 
 const (
@@ -177,7 +178,7 @@ func call[T any](ctx context.Context, b *Bucket, key string, writes bool, do fun
 				continue
 			}
 		}
-		return out, fmt.Errorf("%s: %w", b.URL(key), b.explain(ctx, err, writes))
+		return out, &filename.Error{Path: b.URL(key), Err: b.explain(ctx, err, writes)}
 	}
 }
 

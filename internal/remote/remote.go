@@ -17,6 +17,7 @@ import (
 
 	addresses "symkit/internal/address"
 	"symkit/internal/fetch"
+	"symkit/internal/filename"
 	"symkit/internal/gunzip"
 	"symkit/internal/limitof"
 	"symkit/internal/objects"
@@ -46,11 +47,11 @@ type File struct {
 	Tag string
 }
 
-// Open opens the file at an address. Errors begin with the address.
+// Open opens the file at an address. The error is a filename.Error.
 func Open(ctx context.Context, address string) (*File, error) {
 	f, err := open(ctx, address)
-	if err != nil && !strings.HasPrefix(err.Error(), Shown(address)) {
-		err = fmt.Errorf("%s: %w", Shown(address), err)
+	if _, named := err.(*filename.Error); err != nil && !named {
+		err = &filename.Error{Path: Shown(address), Err: err}
 	}
 	return f, err
 }
@@ -138,7 +139,7 @@ func (b *body) Close() error {
 }
 
 // Fetch returns the path of a local copy of the file at an address, and a function that
-// removes the copy. A path is its own copy.
+// removes the copy. A path is its own copy. The error is a filename.Error.
 func Fetch(ctx context.Context, address string) (local string, remove func(), err error) {
 	if !IsURL(address) {
 		return address, func() {}, nil
@@ -152,31 +153,32 @@ func Fetch(ctx context.Context, address string) (local string, remove func(), er
 	// The copy keeps the file's name, which names modules and results.
 	dir, err := os.MkdirTemp("", "symkit-*")
 	if err != nil {
-		return "", nil, err
+		return "", nil, &filename.Error{Path: Shown(address), Err: err}
 	}
 	remove = func() { os.RemoveAll(dir) }
 	local, err = copyTo(dir, address, f)
 	if err != nil {
 		remove()
-		return "", nil, fmt.Errorf("%s: %w", Shown(address), err)
+		return "", nil, &filename.Error{Path: Shown(address), Err: err}
 	}
 	return local, remove, nil
 }
 
 // Renamed returns err with the address in place of the path of the local copy.
 func Renamed(err error, local, address string) error {
-	if err == nil || local == address || !strings.Contains(err.Error(), local) {
+	if err == nil || local == address {
 		return err
 	}
-	return &renamed{strings.ReplaceAll(err.Error(), local, Shown(address)), err}
+	return &renamed{err, local, Shown(address)}
 }
 
+// renamed is an error in whose text a name is in place of a path.
 type renamed struct {
-	text string
-	err  error
+	err        error
+	path, name string
 }
 
-func (e *renamed) Error() string { return e.text }
+func (e *renamed) Error() string { return strings.ReplaceAll(e.err.Error(), e.path, e.name) }
 func (e *renamed) Unwrap() error { return e.err }
 
 // copyTo writes the file at an address into dir.

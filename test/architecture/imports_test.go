@@ -15,7 +15,7 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
+	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
-	"dump":                  {"cfi", "internal/dwarfx", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/demangle", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
+	"dump":                  {"cfi", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
 	"dump/batch":            {"check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
 	"internal/debuginfo":    {"elfx", "elfx/companion", "internal/dwarfx", "internal/par", "limits"},
 	"internal/dwarfx":       {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"dump/internal/inlines": {"internal/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "internal/limitof", "internal/mem", "limits"},
 	"dump/internal/lines":   {"internal/dwarfx", "dump/internal/files", "dump/internal/funcs", "dump/internal/load", "emit", "internal/limitof", "internal/mem", "located"},
 	"dump/internal/load":    {"internal/debuginfo", "internal/dwarfx", "dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "limits", "located"},
-	"dump/internal/losses":  {"located"},
+	"dump/internal/losses":  {"internal/filename", "located"},
 	"dump/internal/naming":  {"internal/dwarfx", "dump/internal/losses", "emit", "internal/demangle", "internal/limitof", "internal/par", "limits"},
 	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/limitof", "internal/par", "internal/wire", "limits"},
 	"dump/internal/record":  {"internal/dwarfx", "dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit"},
@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 
 	// Files.
 	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
-	"elfx/identity":                  {"elfx", "internal/mem", "located"},
+	"elfx/identity":                  {"elfx", "internal/filename", "internal/mem", "located"},
 	"elfx/archive":                   {"elfx", "internal/bounds", "internal/filename", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/companion":                 {"elfx", "internal/mem", "internal/wire", "limits"},
 	"elfx/debuginfod":                {"elfx", "internal/address", "internal/fetch", "internal/limitof", "internal/smallfile", "limits"},
@@ -131,7 +131,7 @@ var allowed = map[string][]string{
 	// The foundation.
 	"internal/atomicfile":     {},
 	"internal/address":        {},
-	"internal/command":        {"internal/address", "internal/atomicfile", "internal/crash", "internal/printable", "internal/quantity", "internal/usage", "limits"},
+	"internal/command":        {"internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/printable", "internal/quantity", "internal/usage", "limits"},
 	"internal/demangle":       {"internal/demangle/cxx", "internal/demangle/dlang", "internal/demangle/lex", "internal/demangle/rust", "internal/demangle/swift"},
 	"internal/demangle/lex":   {},
 	"internal/demangle/rust":  {"internal/demangle/lex"},
@@ -155,8 +155,8 @@ var allowed = map[string][]string{
 	"internal/smallfile":      {"internal/quantity"},
 	"limits":                  {"internal/limitof"},
 	"located":                 {"internal/printable"},
-	"internal/remote":         {"internal/address", "internal/fetch", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
-	"internal/objects":        {"internal/address", "internal/fetch"},
+	"internal/remote":         {"internal/address", "internal/fetch", "internal/filename", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
+	"internal/objects":        {"internal/address", "internal/fetch", "internal/filename"},
 	"internal/worker":         {"internal/address", "internal/crash", "internal/printable", "internal/quantity"},
 }
 

@@ -8,6 +8,8 @@ package losses
 import (
 	"errors"
 	"fmt"
+
+	"symkit/internal/filename"
 )
 
 // ErrInTurn: names or tables that units share are near a limit. The module is made again, one unit
@@ -48,7 +50,7 @@ func InFile(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return &filename.Error{Path: path, Err: err}
 }
 
 // Warn records a warning.

@@ -83,7 +83,7 @@ func walkFile(path string, l limits.Limits, visit func(Member, io.Reader) error)
 		return err
 	}})
 	if err != nil && ended == nil {
-		return fmt.Errorf("%s: %w", path, filename.WithoutPath(err))
+		return &filename.Error{Path: path, Err: filename.WithoutPath(err)}
 	}
 	return err
 }
