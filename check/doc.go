@@ -2,7 +2,7 @@
 // that it was made from, record by record. Package lint checks a symbol file alone,
 // package diff compares two of them; all three return a report.Report.
 //
-//	program, err := companion.OpenModule("app", companion.Places{})
+//	program, _, err := companion.Open(ctx, []string{"app"}, companion.Search{})
 //	if err != nil {
 //		return err
 //	}

@@ -18,7 +18,7 @@ FUNC 1050 1e 0 main
 1057 10 99 0
 1067 7 9 0
 `
-	program, err := companion.OpenModule("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", companion.Places{})
+	program, _, err := companion.Open(context.Background(), []string{"../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf"}, companion.Search{})
 	if err != nil {
 		fmt.Println(err)
 		return

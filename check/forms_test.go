@@ -114,7 +114,7 @@ func TestSupplementary(t *testing.T) {
 	}
 	img := &elfx.Image{Main: f}
 	t.Cleanup(func() { img.Close() })
-	others := companion.Find(img, companion.Places{})
+	others := companion.Find(t.Context(), img, companion.Search{})
 	t.Cleanup(others.Close)
 	opt := Options{Options: report.Options{Only: []string{checks.Names, checks.Inlines}}, Companions: others}
 	sym := readTest(t, filepath.Join("testdata", "own", twinOf+".sym"))

@@ -34,7 +34,7 @@ FUNC 1050 1e 0 main
 1057 10 99 0
 STACK CFI INIT 1050 1e .cfa: $rsp 8 + .ra: .cfa -8 + ^
 `
-	program, err := companion.OpenModule("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", companion.Places{})
+	program, _, err := companion.Open(t.Context(), []string{"../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf"}, companion.Search{})
 	if err != nil {
 		t.Fatal(err)
 	}

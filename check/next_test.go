@@ -87,8 +87,8 @@ func nextGroup(t *testing.T, root, dir string, debugDirs []string) {
 // symbols.
 func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string) bool {
 	t.Helper()
-	places := companion.Places{DebugDirs: debugDirs}
-	debug, _ := places.FindDebug(f)
+	places := companion.Search{DebugDirs: debugDirs}
+	debug, _ := places.FindDebug(t.Context(), f)
 	if debug != nil {
 		defer debug.Close()
 	}
@@ -97,7 +97,7 @@ func nextFile(t *testing.T, f *elfx.File, name, path string, debugDirs []string)
 		t.Errorf("%s: %v", name, err)
 		return true
 	}
-	others := companion.Find(img, companion.Places{})
+	others := companion.Find(t.Context(), img, companion.Search{})
 	defer others.Close()
 
 	args := []string{path}

@@ -52,7 +52,7 @@ func openImage(t *testing.T, main, debug string) *elfx.Image {
 			continue
 		}
 		if info, err := os.Stat(path); i > 0 && err == nil && info.IsDir() {
-			if files[i], _ = (&companion.Places{DebugDirs: []string{path}}).FindDebug(files[0]); files[i] != nil {
+			if files[i], _ = (&companion.Search{DebugDirs: []string{path}}).FindDebug(t.Context(), files[0]); files[i] != nil {
 				t.Cleanup(func() { files[i].Close() })
 			}
 			continue
@@ -115,7 +115,7 @@ func TestMain(m *testing.M) {
 func silent(t *testing.T, main, debug string, flags ...string) (rep *report.Report) {
 	t.Helper()
 	img := openImage(t, main, debug)
-	others := companion.Find(img, companion.Places{})
+	others := companion.Find(t.Context(), img, companion.Search{})
 	t.Cleanup(others.Close)
 	args := append(flags, main)
 	if debug != "" {

@@ -30,7 +30,7 @@ func TestSplit(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				others := companion.Find(img, companion.Places{})
+				others := companion.Find(t.Context(), img, companion.Search{})
 				defer others.Close()
 
 				rep := mustCheck(t, img, sym, Options{Companions: others})

@@ -6,7 +6,7 @@
 // lines and inlined calls, its symbols without a function, and its unwind rules as
 // values.
 //
-//	program, err := companion.OpenModule("app", companion.Places{})
+//	program, _, err := companion.Open(ctx, []string{"app"}, companion.Search{})
 //	if err != nil {
 //		return err
 //	}

@@ -12,7 +12,7 @@ import (
 // Example opens a program with its debug file and all else that belongs to it, lists
 // its functions, and writes the symbol file.
 func Example() {
-	program, err := companion.OpenModule("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", companion.Places{})
+	program, _, err := companion.Open(context.Background(), []string{"../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf"}, companion.Search{})
 	if err != nil {
 		fmt.Println(err)
 		return

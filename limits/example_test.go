@@ -17,7 +17,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	program, err := companion.OpenModule("../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf", companion.Places{Limits: tight})
+	program, _, err := companion.Open(context.Background(), []string{"../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf"}, companion.Search{Limits: tight})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -103,7 +103,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 	b.progress.check = b.Check
 	b.progress.run()
 	defer b.progress.stop()
-	for r, err := range batch.Dump(ctx, found, b.store, b.options(ctx, found)) {
+	for r, err := range batch.Dump(ctx, found, b.store, b.options(found)) {
 		many, isMany := errors.AsType[*batch.ManyError](err)
 		switch {
 		case isMany && (b.ID != "" || b.Name != ""):
@@ -131,7 +131,7 @@ func (b *batchRun) run(ctx context.Context, found *batch.Finder) (code int, err 
 }
 
 // options returns the options of the batch.
-func (b *batchRun) options(ctx context.Context, found *batch.Finder) batch.Options {
+func (b *batchRun) options(found *batch.Finder) batch.Options {
 	opt := batch.Options{
 		Options: b.single(b.opt), Memory: int64(b.Memory), Alias: b.Alias, ELF: b.WithELF, GDB: b.Layout == "gdb",
 		Advise: advised, Progress: b.progress,
@@ -141,11 +141,11 @@ func (b *batchRun) options(ctx context.Context, found *batch.Finder) batch.Optio
 	if b.Output != "" {
 		opt.Second = b.writeTo
 	}
-	places, err := b.places(ctx, append(b.DebugDir, found.Dirs...))
+	var err error
+	opt.Search, err = b.search(append(b.DebugDir, found.Dirs...))
 	if err != nil {
 		command.Line(b.messages, "dump_syms: warning: %v", err)
 	}
-	opt.Places = *places
 	return opt
 }
 

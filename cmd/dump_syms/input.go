@@ -22,32 +22,24 @@ import (
 const wantELF = "the path of an ELF program or library"
 
 // open opens the files of the command line as one module. A directory among the
-// paths is searched for debug files. Two files are one module if one of them is
-// the other's debug file.
+// paths is searched for debug files.
 func (c *cli) open(ctx context.Context) (*single.Module, error) {
-	dirs := c.DebugDir
-	var files []*elfx.File
-	for _, path := range c.Paths {
-		// elfx.Open explains whatever is wrong with a path, so that an error of Stat is not needed.
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if len(c.Paths) == 1 {
-				return nil, fmt.Errorf("%s: is a directory; to dump all ELF files below it, give --store DIR and --recursive", path)
-			}
-			dirs = append(dirs, path)
-			continue
-		}
-
-		f, err := c.openFile(path)
-		if err != nil {
-			closeAll(files)
-			if errors.Is(err, elfx.ErrNotELF) {
-				err = command.OtherKind(err, wantELF)
-			}
-			return nil, command.Unreadable("", path, err, wantELF)
-		}
-		files = append(files, f)
+	info, err := os.Stat(c.Paths[0])
+	if err == nil && info.IsDir() && len(c.Paths) == 1 {
+		return nil, fmt.Errorf("%s: is a directory; to dump all ELF files below it, give --store DIR and --recursive", c.Paths[0])
 	}
-	return c.assemble(ctx, files, dirs)
+
+	search, noClient := c.search(c.DebugDir)
+	search.Alone, search.File = c.Header, c.openFile
+	m, warnings, err := companion.Open(ctx, c.Paths, search)
+	if err != nil {
+		return nil, advised(err)
+	}
+	in := single.New(m, warnings)
+	if noClient != nil && !c.Header {
+		in.Warnings = append([]error{noClient}, in.Warnings...)
+	}
+	return in, nil
 }
 
 // inputs returns the paths that the command line names for reading.
@@ -55,35 +47,21 @@ func (c *cli) inputs() []string {
 	return append(slices.Clone(c.Paths), c.MappingFile)
 }
 
-// assemble makes one module of the files and their companions, which are looked
-// for in dirs.
-func (c *cli) assemble(ctx context.Context, files []*elfx.File, dirs []string) (*single.Module, error) {
-	var places *companion.Places
-	var noClient error
-	if !c.Header {
-		places, noClient = c.places(ctx, dirs)
-	}
-	m, err := single.Join(files, places)
-	if err == nil && noClient != nil {
-		m.Warnings = append([]error{noClient}, m.Warnings...)
-	}
-	return m, advised(err)
-}
-
 // advised adds to an error, or a warning, what the user can do.
 func advised(err error) error {
 	stripped, isStripped := errors.AsType[*single.Stripped](err)
+	warning, isWarning := errors.AsType[companion.Warning](err)
 	switch {
-	case errors.Is(err, single.ErrNoFile):
+	case errors.Is(err, companion.ErrNoFile):
 		return errors.New("no file among the arguments, only directories; give " + wantELF)
-	case errors.Is(err, single.ErrOther):
+	case errors.Is(err, companion.ErrOther):
 		return fmt.Errorf("%w; give --store DIR to dump several", err)
-	case errors.Is(err, single.ErrOtherBuild):
-		return fmt.Errorf("%w; give the debug file of the same build", err)
-	case errors.Is(err, single.ErrNoDebugFile):
+	case isWarning && warning.Problem == companion.Missing:
 		return fmt.Errorf("%w; give it, --debug-dir or --sysroot", err)
-	case errors.Is(err, single.ErrManyUnused):
+	case isWarning && warning.Problem == companion.ManyUnused:
 		return fmt.Errorf("%w; -v lists them", err)
+	case errors.Is(err, companion.ErrOtherBuild):
+		return fmt.Errorf("%w; give the debug file of the same build", err)
 	case isStripped:
 		which := ""
 		if len(stripped.Places) > single.Shown {
@@ -97,37 +75,52 @@ func advised(err error) error {
 }
 
 // openFile opens the ELF file at path or, with --member, a member of the archive
-// at path. The error for an archive without --member lists its members.
+// at path.
 func (c *cli) openFile(path string) (*elfx.File, error) {
+	open := openELF
 	if c.Member != "" {
-		if pkg.IsFile(path, limits.Limits{}) {
-			return pkg.OpenMember(path, c.Member, limits.Limits{})
-		}
-		f, err := archive.OpenMember(path, c.Member)
-		if errors.Is(err, archive.ErrNotArchive) {
-			err = fmt.Errorf("%w; leave out --member, or give an archive", err)
-		}
+		open = c.openMember
+	}
+	f, err := open(path)
+	if errors.Is(err, elfx.ErrNotELF) {
+		err = command.OtherKind(err, wantELF)
+	}
+	return f, command.Unreadable("", path, err, wantELF)
+}
+
+// openMember opens the member of the archive or package at path that --member names.
+func (c *cli) openMember(path string) (*elfx.File, error) {
+	if pkg.IsFile(path, limits.Limits{}) {
+		return pkg.OpenMember(path, c.Member, limits.Limits{})
+	}
+	f, err := archive.OpenMember(path, c.Member)
+	if errors.Is(err, archive.ErrNotArchive) {
+		err = fmt.Errorf("%w; leave out --member, or give an archive", err)
+	}
+	return f, err
+}
+
+// openELF opens the ELF file at path. The error for an archive or a package lists its members.
+func openELF(path string) (*elfx.File, error) {
+	f, err := elfx.Open(path)
+	if !errors.Is(err, elfx.ErrNotELF) {
 		return f, err
 	}
-
-	f, err := elfx.Open(path)
-	if errors.Is(err, elfx.ErrNotELF) && pkg.IsFile(path, limits.Limits{}) {
+	if pkg.IsFile(path, limits.Limits{}) {
 		names, err := pkg.Names(path, maxNames, limits.Limits{})
 		if err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%s: is a package; give --store DIR, or choose with --member one of: %s", path, strings.Join(names, ", "))
 	}
-	if errors.Is(err, elfx.ErrNotELF) {
-		names, damage := members(path)
-		switch {
-		case names != "":
-			return nil, fmt.Errorf("%s: is an archive; choose with --member one of: %s", path, names)
-		case damage != nil && !errors.Is(damage, archive.ErrNotArchive):
-			return nil, damage
-		}
+	names, damage := members(path)
+	switch {
+	case names != "":
+		return nil, fmt.Errorf("%s: is an archive; choose with --member one of: %s", path, names)
+	case damage != nil && !errors.Is(damage, archive.ErrNotArchive):
+		return nil, damage
 	}
-	return f, err
+	return nil, err
 }
 
 // maxNames is how many members of an archive an error names.
@@ -146,10 +139,4 @@ func members(path string) (text string, first error) {
 		}
 	}
 	return strings.Join(names, ", "), first
-}
-
-func closeAll(files []*elfx.File) {
-	for _, f := range files {
-		f.Close()
-	}
 }

@@ -12,19 +12,17 @@ import (
 	"symkit/internal/quantity"
 )
 
-// places returns the places to search for companions: dirs and the sysroots or, without either, the directory in
-// which distributions install debug files; last, the debuginfod servers of the environment. An error is about the
-// servers.
-func (c *cli) places(ctx context.Context, dirs []string) (*companion.Places, error) {
-	if len(dirs)+len(c.Sysroot) == 0 {
-		dirs = []string{companion.DefaultDebugDir}
-	}
-	places := &companion.Places{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
+// search returns where companions are looked for: in dirs and the sysroots; last, on the debuginfod servers of the
+// environment. An error is about the servers.
+func (c *cli) search(dirs []string) (companion.Search, error) {
+	search := companion.Search{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
 	client, err := c.remote()
 	if client != nil {
-		places.Fetch = func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) }
+		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
+			return client.Find(ctx, id, debuginfod.DebugInfo)
+		}
 	}
-	return places, err
+	return search, err
 }
 
 // remoteClient returns a function that returns the client of the environment's

@@ -53,11 +53,11 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 	}
 	defer data.close()
 
-	mod, closeAll, err := c.open(e)
+	mod, err := c.open(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
+	defer mod.Close()
 
 	// The limit on memory depends on the size of all inputs.
 	bounds.Heap(uint64(len(data.bytes)) + mod.Image.Size() + size(mod.Companions.Alt))

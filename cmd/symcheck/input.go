@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,100 +20,62 @@ import (
 	"symkit/limits"
 )
 
-// open opens the ELF files among the paths, and their companion files. A directory among the paths
-// is searched for debug files. closeAll closes all files.
-func (c *replayCmd) open(e *env) (m *companion.Module, closeAll func(), err error) {
-	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot))
-	if err != nil {
-		return nil, nil, err
-	}
-	img, dirs, err := c.openImage()
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(dirs)+len(c.Sysroot) == 0 {
-		dirs = []string{companion.DefaultDebugDir}
-	}
-
-	// Files that were found but do not belong to the image are only warned about.
-	m = companion.Complete(img, companion.Places{DebugDirs: dirs, Sysroots: c.Sysroot})
-	for _, p := range m.DebugProbes {
-		warnRejected(e, p)
-	}
-	if m.Mismatch != nil {
-		command.Line(e.stderr, "symcheck: warning: %v", m.Mismatch)
-	}
-	for _, p := range m.Companions.Probes() {
-		warnRejected(e, p)
-	}
-	return m, func() { m.Close(); img.Close() }, nil
-}
-
 // wantELF describes the file to give, for errors about a file of another kind.
 const wantELF = "the ELF file that the symbol file was made from"
 
-// openImage opens the ELF files. It also returns the directories to search for debug files.
-func (c *replayCmd) openImage() (img *elfx.Image, dirs []string, err error) {
-	dirs = c.DebugDir
-	var files []*elfx.File
-	closeAll := func() {
-		for _, f := range files {
-			f.Close()
-		}
-	}
-	for _, path := range c.Files {
-		if info, err := os.Stat(path); err == nil && info.IsDir() && len(c.Files) > 1 {
-			dirs = append(dirs, path)
-			continue
-		}
-
-		// The most frequent mistakes get a hint.
-		f, err := elfx.Open(path)
-		if err != nil {
-			closeAll()
-			switch {
-			case isSymbolFile(err):
-				err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
-			case errors.Is(err, elfx.ErrNotELF):
-				err = command.OtherKind(err, wantELF)
-			case errors.Is(err, elfx.ErrNotRegular):
-				err = fmt.Errorf("%w; give %s", err, wantELF)
-			}
-			return nil, nil, command.Unreadable("", path, err, wantELF)
-		}
-		files = append(files, f)
-		if err := f.Complete(); err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-	}
-
-	if len(files) == 0 || len(files) > 2 {
-		closeAll()
-		return nil, nil, fmt.Errorf("want one ELF file, or a program and its debug file; there are %d", len(files))
-	}
-
-	files = append(files, nil)
-	img, err = elfx.Join(files[0], files[1])
+// open opens the ELF files among the paths, and their companion files. Files that were found but do not belong to the
+// module are only warned about.
+func (c *replayCmd) open(ctx context.Context, e *env) (*companion.Module, error) {
+	err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot))
 	if err != nil {
-		files = files[:2]
-		closeAll()
-		return nil, nil, fmt.Errorf("%w; give the debug file of the same build", err)
+		return nil, err
 	}
-	return img, dirs, nil
+	m, warnings, err := companion.Open(ctx, c.Files, companion.Search{DebugDirs: c.DebugDir, Sysroots: c.Sysroot, File: openELF})
+	switch {
+	case errors.Is(err, companion.ErrOtherBuild):
+		return nil, fmt.Errorf("%w; give the debug file of the same build", err)
+	case errors.Is(err, companion.ErrOther), errors.Is(err, companion.ErrNoFile):
+		return nil, fmt.Errorf("%w; give one ELF file, or a program and its debug file", err)
+	case err != nil:
+		return nil, err
+	}
+
+	for _, w := range append(warnings, m.Unused()...) {
+		switch w.Problem {
+		case companion.Unused:
+			command.Line(e.stderr, "symcheck: warning: %s: not used: %v", w.Path, w.Err)
+		case companion.ManyUnused, companion.Misfit:
+			command.Line(e.stderr, "symcheck: warning: %v", w)
+		}
+	}
+	return m, nil
+}
+
+// openELF opens an ELF file. The most frequent mistakes get a hint.
+func openELF(path string) (*elfx.File, error) {
+	f, err := elfx.Open(path)
+	switch {
+	case err == nil:
+		err = f.Complete()
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
+	case isSymbolFile(err):
+		err = fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
+	case errors.Is(err, elfx.ErrNotELF):
+		err = command.OtherKind(err, wantELF)
+	case errors.Is(err, elfx.ErrNotRegular):
+		err = fmt.Errorf("%w; give %s", err, wantELF)
+	}
+	return nil, command.Unreadable("", path, err, wantELF)
 }
 
 // isSymbolFile reports whether err is about a symbol file in the place of an ELF file.
 func isSymbolFile(err error) bool {
 	other, ok := errors.AsType[*elfx.KindError](err)
 	return ok && other.Kind == elfx.SymbolFile
-}
-
-// warnRejected writes a warning about a companion file that was found but not used.
-func warnRejected(e *env, p companion.Probe) {
-	if p.Rejected() {
-		command.Line(e.stderr, "symcheck: warning: %s: not used: %v", p.Path, p.Err)
-	}
 }
 
 // symData is an opened symbol file.

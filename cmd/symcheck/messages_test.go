@@ -57,8 +57,8 @@ func TestMessages(t *testing.T) {
 		"app app.sym":         {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads" + order},
 		"app.sym app.sym":     {command.Failed, "app.sym: ELF header+0x0: not an ELF file: it is a Breakpad symbol file, which symcheck lint reads" + order},
 		"crash.dmp app":       {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads" + order},
-		"app.sym app app app": {command.Failed, "want one ELF file, or a program and its debug file; there are 3"},
-		"app.sym app other":   {command.Failed, "other: does not belong to app: build id differs: d5e5470888e1bef872f06618d991c7e673af1d30 and 601d7e18c9b6851b9a4a3c4177a1b440ef5c6403; give the debug file of the same build"},
+		"app.sym app app app": {command.Failed, "app: is another module than app; give one ELF file, or a program and its debug file"},
+		"app.sym app other":   {command.Failed, "other: is another module than app; give one ELF file, or a program and its debug file"},
 
 		// The ELF file.
 		"app.sym none":       {command.Failed, "none: no such file or directory" + elf},

@@ -15,6 +15,7 @@ import (
 	"symkit/dump/single"
 	"symkit/dump/store"
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/internal/atomicfile"
 )
 
@@ -54,7 +55,7 @@ func (j *job) prepare(ctx context.Context, b *sink, mod *module) {
 	j.in.Close()
 
 	// The rest of the input would hold memory that the tasks need.
-	j.in = &single.Module{Warnings: j.in.Warnings, Probes: j.in.Probes, Incomplete: j.in.Incomplete}
+	j.in = &single.Module{Module: &companion.Module{Probes: j.in.Probes}, Warnings: j.in.Warnings, Incomplete: j.in.Incomplete}
 }
 
 // identify fills in the module's name, id, places in the store and size.
@@ -130,14 +131,15 @@ func (j *job) open(ctx context.Context) error {
 	if debug != nil {
 		files = append(files, debug)
 	}
-	places := j.b.opt.Places
+	search := j.b.opt.Search
 	if len(j.mod.Extra) > 0 {
-		places.Open = j.openPacked
+		search.Open = j.openPacked
 	}
-	in, err := single.Join(files, &places)
+	opened, warnings, err := companion.Join(ctx, files, search)
 	if err != nil {
 		return j.b.opt.Advise(err)
 	}
+	in := single.New(opened, warnings)
 
 	// The search took place the first time: its warnings are the module's.
 	if first := j.in; first != nil {

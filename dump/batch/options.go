@@ -24,8 +24,8 @@ func (e *ManyError) Error() string { return fmt.Sprintf("%d modules, not one", e
 type Options struct {
 	// Options are those of each module. Options.Jobs is the number of modules at a time, too; 0 means GOMAXPROCS.
 	single.Options
-	// Places are where companions are looked for.
-	Places companion.Places
+	// Search says where companions are looked for.
+	Search companion.Search
 	// Memory is the budget of the process, in bytes: 0 means DefaultBudget.
 	Memory int64
 	// Alias stores a module under its file names, too.

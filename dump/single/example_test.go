@@ -7,21 +7,17 @@ import (
 	"log"
 
 	"symkit/dump/single"
-	"symkit/elfx"
 	"symkit/elfx/companion"
 )
 
 // Example dumps a program and verifies the text.
 func Example() {
-	f, err := elfx.Open("../../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf")
+	opened, warnings, err := companion.Open(context.Background(), []string{"../../testdata/elf/hello-x86_64-gcc12-O2-dw5.elf"}, companion.Search{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := single.Join([]*elfx.File{f}, &companion.Places{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer m.Close()
+	defer opened.Close()
+	m := single.New(opened, warnings)
 	opt := single.Options{Check: true}
 	d, err := m.Dump(context.Background(), opt)
 	if err != nil {

@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"context"
 	"sync"
 
 	"symkit/elfx"
@@ -13,7 +14,7 @@ type Companions struct {
 	Alt *elfx.File
 
 	image  *elfx.Image
-	places Places
+	search Search
 
 	dwp func() *elfx.File // opens the package on the first call
 
@@ -23,14 +24,14 @@ type Companions struct {
 }
 
 // Find looks for the image's companions. The caller closes the result.
-func Find(m *elfx.Image, places Places) *Companions {
-	c := &Companions{image: m, places: places}
+func Find(ctx context.Context, m *elfx.Image, search Search) *Companions {
+	c := &Companions{image: m, search: search}
 	c.dwp = sync.OnceValue(c.findPackage)
 
 	// Debian's stripped programs still name the supplementary file, but nothing in
 	// the programs refers to it.
 	if holds(m.DWARF(), ".debug_info") {
-		c.Alt, c.probes = places.FindAlt(m.DWARF())
+		c.Alt, c.probes = search.findAlt(ctx, m.DWARF())
 	}
 	return c
 }
@@ -54,16 +55,16 @@ func (c *Companions) Files() (files []*elfx.File) {
 func (c *Companions) OpenPackage() *elfx.File { return c.dwp() }
 
 func (c *Companions) findPackage() *elfx.File {
-	return c.first(c.places.packagePaths(c.image), Package, func(*elfx.File) error { return nil })
+	return c.first(c.search.packagePaths(c.image), Package, func(*elfx.File) error { return nil })
 }
 
 // OpenSplit opens the .dwo file of a unit, or returns nil. The path is name, the value
 // of DW_AT_dwo_name, relative to compDir, else to the binary's directory, else to
-// Places.SplitDirs. The result is the first file for which accept returns nil; accept
+// Search.SplitDirs. The result is the first file for which accept returns nil; accept
 // can be called several times. Close closes the file. OpenSplit is safe for concurrent
 // use.
 func (c *Companions) OpenSplit(compDir, name string, accept func(*elfx.File) error) *elfx.File {
-	return c.first(c.places.splitPaths(c.image, compDir, name), SplitFile, accept)
+	return c.first(c.search.splitPaths(c.image, compDir, name), splitFile, accept)
 }
 
 // first opens the first of the paths that is an ELF file for the image's machine and
@@ -71,7 +72,7 @@ func (c *Companions) OpenSplit(compDir, name string, accept func(*elfx.File) err
 // split DWARF of an object in the object.
 func (c *Companions) first(paths []string, what Kind, accept func(*elfx.File) error) *elfx.File {
 	// The search runs without the lock: it opens files.
-	s := &search{file: c.image.Main, what: what, own: true}
+	s := &attempt{file: c.image.Main, what: what, own: true}
 	f := s.first(paths, accept)
 
 	c.mu.Lock()
@@ -86,6 +87,9 @@ func (c *Companions) first(paths []string, what Kind, accept func(*elfx.File) er
 
 // Probes returns all places that were searched so far.
 func (c *Companions) Probes() []Probe {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.probes[:len(c.probes):len(c.probes)]

@@ -1,6 +1,7 @@
 package companion_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -9,9 +10,7 @@ import (
 
 // Example opens a stripped program with its debug file and all else that belongs to it.
 func Example() {
-	m, err := companion.OpenModule("../../testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped.elf", companion.Places{
-		DebugDirs: []string{companion.DefaultDebugDir},
-	})
+	m, _, err := companion.Open(context.Background(), []string{"../../testdata/elf/cxx-x86_64-gcc12-O2-dw5-stripped.elf"}, companion.Search{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -21,7 +20,7 @@ func Example() {
 	// The image has the sections of both files, the probes say how the debug file was found.
 	info, err := m.Image.SectionData(".debug_info")
 	fmt.Println(len(info) > 0, err)
-	found := m.DebugProbes[len(m.DebugProbes)-1]
+	found := m.Probes[len(m.Probes)-1]
 	fmt.Println(found.What, filepath.Base(found.Path), found.Err)
 	// Output:
 	// true <nil>

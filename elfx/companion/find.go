@@ -2,6 +2,7 @@ package companion
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -13,7 +14,7 @@ import (
 )
 
 // Reasons for which a file is not the companion. The error of a Probe wraps one of
-// these, elfx.ErrOtherBuildID, ErrOtherSup, elfx.ErrOtherMachine,
+// these, elfx.ErrOtherBuildID, errOtherSup, elfx.ErrOtherMachine,
 // fs.ErrNotExist, or the error of opening the file.
 var (
 	errSameFile      = errors.New("is the file itself")
@@ -34,8 +35,8 @@ type Kind string
 // The kinds of companions.
 const (
 	DebugFile Kind = "debug file"
-	AltFile   Kind = "supplementary file"
-	SplitFile Kind = "split DWARF file"
+	altFile   Kind = "supplementary file"
+	splitFile Kind = "split DWARF file"
 	Package   Kind = "split DWARF package"
 )
 
@@ -56,9 +57,9 @@ func (p Probe) Rejected() bool {
 //
 // The File is nil if there is no such file; the caller closes it. The probes are all
 // places in order.
-func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
+func (p *Search) FindDebug(ctx context.Context, f *elfx.File) (*elfx.File, []Probe) {
 	// The build id identifies the file on its own, so its paths come first.
-	s := &search{file: f, what: DebugFile}
+	s := &attempt{file: f, what: DebugFile}
 	id := f.BuildID()
 	sameID := func(c *elfx.File) error { return c.MatchBuildID(id) }
 	if found := s.first(p.buildIDPaths(id), sameID); found != nil {
@@ -66,7 +67,7 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 	}
 
 	// Then the paths of the debug link, which has a checksum.
-	link, err := ReadDebugLink(f)
+	link, err := readDebugLink(f)
 	if err != nil {
 		s.probes = append(s.probes, Probe{f.Path(), errors.Unwrap(err), s.what})
 	}
@@ -76,15 +77,15 @@ func (p *Places) FindDebug(f *elfx.File) (*elfx.File, []Probe) {
 			return found, s.probes
 		}
 	}
-	return s.fetch(p, id), s.probes
+	return s.fetch(ctx, p, id), s.probes
 }
 
-// FindAlt searches for the file that f's .gnu_debugaltlink or .debug_sup names: at the
+// findAlt searches for the file that f's .gnu_debugaltlink or .debug_sup names: at the
 // path in the link, in the .dwz and build-id directories of the directories of debug
 // files, then with Fetch. The file must have the link's build id or checksum. The File
 // is nil if there is no such file; the caller closes it.
-func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
-	s := &search{file: f, what: AltFile}
+func (p *Search) findAlt(ctx context.Context, f *elfx.File) (*elfx.File, []Probe) {
+	s := &attempt{file: f, what: altFile}
 	link, err := ReadAltLink(f)
 	if err != nil {
 		return nil, []Probe{{f.Path(), errors.Unwrap(err), s.what}}
@@ -97,11 +98,11 @@ func (p *Places) FindAlt(f *elfx.File) (*elfx.File, []Probe) {
 	if found := s.first(p.altPaths(f, link), link.match); found != nil || link.Sup {
 		return found, s.probes
 	}
-	return s.fetch(p, link.ID), s.probes
+	return s.fetch(ctx, p, link.ID), s.probes
 }
 
-// search searches for one companion of a file and collects the probes.
-type search struct {
+// attempt searches for one companion of a file and collects the probes.
+type attempt struct {
 	file   *elfx.File
 	what   Kind
 	own    bool // the file itself can be the companion
@@ -109,7 +110,7 @@ type search struct {
 }
 
 // first opens the first of the paths that accept accepts. Each path is tried once.
-func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File {
+func (s *attempt) first(paths []string, accept func(*elfx.File) error) *elfx.File {
 	for _, path := range paths {
 		if slices.ContainsFunc(s.probes, func(p Probe) bool { return p.Path == path }) {
 			continue
@@ -123,8 +124,8 @@ func (s *search) first(paths []string, accept func(*elfx.File) error) *elfx.File
 	return nil
 }
 
-// fetch gets the file with a build id from Places.Open or Places.Fetch.
-func (s *search) fetch(p *Places, id []byte) *elfx.File {
+// fetch gets the file with a build id from Search.Open or Search.Fetch.
+func (s *attempt) fetch(ctx context.Context, p *Search, id []byte) *elfx.File {
 	if p.Open != nil && len(id) > 0 {
 		f := p.Open(id)
 		if f != nil && f.MatchBuildID(id) == nil && f.SameMachine(s.file) {
@@ -138,7 +139,7 @@ func (s *search) fetch(p *Places, id []byte) *elfx.File {
 	if p.Fetch == nil || len(id) == 0 {
 		return nil
 	}
-	path, err := p.Fetch(id)
+	path, err := p.Fetch(ctx, id)
 	if err != nil {
 		s.probes = append(s.probes, Probe{"debuginfod", err, s.what})
 		return nil
@@ -148,7 +149,7 @@ func (s *search) fetch(p *Places, id []byte) *elfx.File {
 
 // open opens the file at path, which must be for the machine of s.file and be accepted.
 // The error does not repeat the path.
-func (s *search) open(path string, accept func(*elfx.File) error) (*elfx.File, error) {
+func (s *attempt) open(path string, accept func(*elfx.File) error) (*elfx.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the path

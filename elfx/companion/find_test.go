@@ -55,7 +55,7 @@ func TestFindDebug(t *testing.T) {
 		filepath.Join(dir2, "prog.debug"),
 	}
 	f := openFile(t, prog)
-	found, probes := (&Places{DebugDirs: []string{dir, dir2}}).FindDebug(f)
+	found, probes := (&Search{DebugDirs: []string{dir, dir2}}).FindDebug(t.Context(), f)
 	if found != nil || len(probes) < len(places) {
 		t.Fatalf("found %v, probes %v", found, probes)
 	}
@@ -66,7 +66,7 @@ func TestFindDebug(t *testing.T) {
 	}
 	for i := len(places) - 1; i >= 0; i-- {
 		elftest.Write(t, places[i], debug)
-		found, probes = (&Places{DebugDirs: []string{dir, dir2}}).FindDebug(f)
+		found, probes = (&Search{DebugDirs: []string{dir, dir2}}).FindDebug(t.Context(), f)
 		if found == nil || found.Path() != places[i] || probes[len(probes)-1] != (Probe{Path: places[i], What: DebugFile}) {
 			t.Fatalf("found %v instead of %s, probes %v", found, places[i], probes)
 		}
@@ -105,7 +105,7 @@ func TestFindDebugRejects(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, test.path)
 		elftest.Write(t, path, test.data)
-		found, probes := (&Places{DebugDirs: []string{dir}}).FindDebug(f)
+		found, probes := (&Search{DebugDirs: []string{dir}}).FindDebug(t.Context(), f)
 		i := 0
 		for i < len(probes)-1 && probes[i].Path != path {
 			i++
@@ -120,13 +120,13 @@ func TestFindDebugRejects(t *testing.T) {
 	// A debug file alone finds itself.
 	dir := t.TempDir()
 	elftest.Write(t, filepath.Join(dir, byID), good)
-	found, probes := (&Places{DebugDirs: []string{dir}}).FindDebug(openFile(t, filepath.Join(dir, byID)))
+	found, probes := (&Search{DebugDirs: []string{dir}}).FindDebug(t.Context(), openFile(t, filepath.Join(dir, byID)))
 	if found != nil || len(probes) != 1 || !errors.Is(probes[0].Err, errSameFile) || probes[0].Rejected() {
 		t.Errorf("itself: %v, %+v", found, probes)
 	}
 	// Damage is reported without a second path.
 	bad := &elftest.Spec{Sections: []elftest.Sec{{Name: ".gnu_debuglink", Kind: elf.SHT_PROGBITS, Data: []byte("x")}}}
-	_, probes = (&Places{DebugDirs: nil}).FindDebug(mustFile(t, bad.Build()))
+	_, probes = (&Search{DebugDirs: nil}).FindDebug(t.Context(), mustFile(t, bad.Build()))
 	if len(probes) != 1 || !probes[0].Rejected() || probes[0].Err.Error() != ".gnu_debuglink+0x0: unterminated string" {
 		t.Errorf("damaged link: %+v", probes)
 	}
@@ -146,7 +146,7 @@ func TestFindDebugSymlink(t *testing.T) {
 	if err := os.Symlink(filepath.Join("usr", "prog"), filepath.Join(root, "prog")); err != nil {
 		t.Fatal(err)
 	}
-	found, probes := (&Places{DebugDirs: nil}).FindDebug(openFile(t, filepath.Join(root, "prog")))
+	found, probes := (&Search{DebugDirs: nil}).FindDebug(t.Context(), openFile(t, filepath.Join(root, "prog")))
 	if found == nil {
 		t.Fatalf("not found: %+v", probes)
 	}
@@ -169,14 +169,14 @@ func TestFindAlt(t *testing.T) {
 			want = path
 		}
 		elftest.Write(t, want, dwz)
-		found, probes := (&Places{DebugDirs: []string{filepath.Join(root, "debug")}}).FindAlt(openFile(t, prog))
+		found, probes := (&Search{DebugDirs: []string{filepath.Join(root, "debug")}}).findAlt(t.Context(), openFile(t, prog))
 		if found == nil || found.Path() != want {
 			t.Errorf("%s: %+v", path, probes)
 			continue
 		}
 		found.Close()
 	}
-	if found, probes := (&Places{}).FindAlt(mustFile(t, dwz)); found != nil || probes != nil {
+	if found, probes := (&Search{}).findAlt(t.Context(), mustFile(t, dwz)); found != nil || probes != nil {
 		t.Errorf("without a link: %v, %v", found, probes)
 	}
 }

@@ -13,18 +13,18 @@ import (
 )
 
 var (
-	// ErrLinkName: the file name of a debug link is empty or has a directory.
-	ErrLinkName = errors.New("debug link without a plain file name")
-	// ErrSupVersion: the version of .debug_sup is not known.
-	ErrSupVersion = errors.New("unknown version")
-	// ErrOtherSup: .debug_sup of the two files has different checksums.
-	ErrOtherSup = errors.New("checksum differs from .debug_sup")
+	// errLinkName: the file name of a debug link is empty or has a directory.
+	errLinkName = errors.New("debug link without a plain file name")
+	// errSupVersion: the version of .debug_sup is not known.
+	errSupVersion = errors.New("unknown version")
+	// errOtherSup: .debug_sup of the two files has different checksums.
+	errOtherSup = errors.New("checksum differs from .debug_sup")
 )
 
-// DebugLink is the content of .gnu_debuglink (GDB manual, "Separate Debug
+// debugLink is the content of .gnu_debuglink (GDB manual, "Separate Debug
 // Files"): the name of the debug file, without a directory, and the CRC-32 of
 // its bytes (zlib's polynomial).
-type DebugLink struct {
+type debugLink struct {
 	Name string
 	CRC  uint32
 }
@@ -40,8 +40,8 @@ type AltLink struct {
 	Sup bool // the link is from .debug_sup
 }
 
-// ReadDebugLink reads .gnu_debuglink of f; Name is "" if the file has none.
-func ReadDebugLink(f *elfx.File) (link DebugLink, err error) {
+// readDebugLink reads .gnu_debuglink of f; Name is "" if the file has none.
+func readDebugLink(f *elfx.File) (link debugLink, err error) {
 	err = readLink(f, ".gnu_debuglink", func(c *wire.Cursor) {
 		// The name, padded to 4 bytes, then the checksum.
 		name := string(c.CString())
@@ -51,10 +51,10 @@ func ReadDebugLink(f *elfx.File) (link DebugLink, err error) {
 		}
 		crc := c.U32()
 		if c.Err() == nil && (name == "" || filepath.Base(name) != name) {
-			c.Fail(0, ErrLinkName)
+			c.Fail(0, errLinkName)
 		}
 		if c.Err() == nil {
-			link = DebugLink{name, crc}
+			link = debugLink{name, crc}
 		}
 	})
 	return link, err
@@ -68,7 +68,7 @@ func ReadAltLink(f *elfx.File) (link AltLink, err error) {
 		path := string(c.CString())
 		id := slices.Clone(c.Bytes(uint64(c.Len())))
 		if c.Err() == nil && path == "" {
-			c.Fail(0, ErrLinkName)
+			c.Fail(0, errLinkName)
 		}
 		if c.Err() == nil {
 			link = AltLink{Path: path, ID: id}
@@ -98,7 +98,7 @@ func readSup(f *elfx.File) (s sup, err error) {
 	err = readLink(f, ".debug_sup", func(c *wire.Cursor) {
 		version := c.U16()
 		if c.Err() == nil && version != 5 {
-			c.Fail(0, fmt.Errorf("%w %d", ErrSupVersion, version))
+			c.Fail(0, fmt.Errorf("%w %d", errSupVersion, version))
 		}
 
 		// The fields after the version: a flag, the path, and the checksum with its length.
@@ -106,7 +106,7 @@ func readSup(f *elfx.File) (s sup, err error) {
 		path := string(c.CString())
 		sum := slices.Clone(c.Bytes(c.ULEB()))
 		if c.Err() == nil && path == "" && !supplementary {
-			c.Fail(3, ErrLinkName)
+			c.Fail(3, errLinkName)
 		}
 		if c.Err() == nil {
 			s = sup{supplementary, path, sum}
@@ -115,7 +115,7 @@ func readSup(f *elfx.File) (s sup, err error) {
 	return s, err
 }
 
-// match returns an error (elfx.ErrOtherBuildID or ErrOtherSup) if f is not the
+// match returns an error (elfx.ErrOtherBuildID or errOtherSup) if f is not the
 // supplementary file that the link names.
 func (link AltLink) match(f *elfx.File) error {
 	if !link.Sup {
@@ -128,7 +128,7 @@ func (link AltLink) match(f *elfx.File) error {
 	case err != nil:
 		return errors.Unwrap(err) // without the path
 	case !s.supplementary || !bytes.Equal(s.sum, link.ID):
-		return fmt.Errorf("%w: %x, not %x", ErrOtherSup, s.sum, link.ID)
+		return fmt.Errorf("%w: %x, not %x", errOtherSup, s.sum, link.ID)
 	}
 	return nil
 }

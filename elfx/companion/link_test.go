@@ -19,7 +19,7 @@ func TestDebugLink(t *testing.T) {
 		s.Sections = []elftest.Sec{s.LinkSection("a.debug", 0x12345678),
 			{Name: ".gnu_debugaltlink", Kind: elf.SHT_PROGBITS, Data: []byte("../.dwz/x\x00ID")}}
 		f := mustFile(t, s.Build())
-		if link, err := ReadDebugLink(f); link != (DebugLink{"a.debug", 0x12345678}) || err != nil {
+		if link, err := readDebugLink(f); link != (debugLink{"a.debug", 0x12345678}) || err != nil {
 			t.Errorf("%+v, %v", link, err)
 		}
 		if link, err := ReadAltLink(f); link.Path != "../.dwz/x" || string(link.ID) != "ID" || link.Sup || err != nil {
@@ -27,7 +27,7 @@ func TestDebugLink(t *testing.T) {
 		}
 	})
 	none := mustFile(t, (&elftest.Spec{}).Build())
-	if link, err := ReadDebugLink(none); link.Name != "" || err != nil {
+	if link, err := readDebugLink(none); link.Name != "" || err != nil {
 		t.Errorf("no link: %+v, %v", link, err)
 	}
 	for _, test := range []struct {
@@ -37,13 +37,13 @@ func TestDebugLink(t *testing.T) {
 	}{
 		{".gnu_debuglink", "abc", located.ErrUnterminated, 0},
 		{".gnu_debuglink", "abc\x00\x01\x02", located.ErrTruncated, 4},
-		{".gnu_debuglink", "\x00\x00\x00\x00\x01\x02\x03\x04", ErrLinkName, 0},
-		{".gnu_debuglink", "../../x\x00\x01\x02\x03\x04", ErrLinkName, 0},
+		{".gnu_debuglink", "\x00\x00\x00\x00\x01\x02\x03\x04", errLinkName, 0},
+		{".gnu_debuglink", "../../x\x00\x01\x02\x03\x04", errLinkName, 0},
 		{".gnu_debugaltlink", "abc", located.ErrUnterminated, 0},
-		{".gnu_debugaltlink", "\x00ID", ErrLinkName, 0},
+		{".gnu_debugaltlink", "\x00ID", errLinkName, 0},
 	} {
 		f := mustFile(t, (&elftest.Spec{Sections: []elftest.Sec{{Name: test.section, Kind: elf.SHT_PROGBITS, Data: []byte(test.data)}}}).Build())
-		_, err := ReadDebugLink(f)
+		_, err := readDebugLink(f)
 		if test.section == ".gnu_debugaltlink" {
 			_, err = ReadAltLink(f)
 		}
@@ -69,10 +69,10 @@ func TestSup(t *testing.T) {
 		offset     int
 	}{
 		{"no version", "\x05", located.ErrTruncated, 0},
-		{"version", "\x04\x00\x00x\x00\x00", ErrSupVersion, 0},
+		{"version", "\x04\x00\x00x\x00\x00", errSupVersion, 0},
 		{"no flag", "\x05\x00", located.ErrTruncated, 2},
 		{"path", "\x05\x00\x00abc", located.ErrUnterminated, 3},
-		{"no path", "\x05\x00\x00\x00\x00", ErrLinkName, 3},
+		{"no path", "\x05\x00\x00\x00\x00", errLinkName, 3},
 		{"no length", "\x05\x00\x00x\x00", located.ErrTruncated, 5},
 		{"length", "\x05\x00\x00x\x00\x80", located.ErrTruncated, 6},
 		{"checksum", "\x05\x00\x00x\x00\x04abc", located.ErrTruncated, 6},
@@ -117,7 +117,7 @@ func FuzzLinks(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		if link, err := ReadDebugLink(file); err == nil && link.Name != "" && (filepath.Base(link.Name) != link.Name || !bytes.Contains(content, []byte(link.Name))) {
+		if link, err := readDebugLink(file); err == nil && link.Name != "" && (filepath.Base(link.Name) != link.Name || !bytes.Contains(content, []byte(link.Name))) {
 			t.Fatalf("%q", link.Name)
 		}
 		if link, err := ReadAltLink(file); err == nil && link.Path != "" && (!bytes.Contains(content, []byte(link.Path)) || !bytes.Contains(content, link.ID)) {

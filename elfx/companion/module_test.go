@@ -5,15 +5,16 @@ import (
 	"errors"
 	"hash/crc32"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"symkit/elfx"
 	"symkit/test/elftest"
 )
 
-// TestOpenModule: the debug file is looked for where it is needed, joined where
+// TestOpen: the debug file is looked for where it is needed, joined where
 // it fits, and its absence or misfit is reported.
-func TestOpenModule(t *testing.T) {
+func TestOpen(t *testing.T) {
 	const class = elf.ELFCLASS64
 	fits := elftest.DebugSpec(class, false)
 	moved := elftest.DebugSpec(class, false)
@@ -44,26 +45,38 @@ func TestOpenModule(t *testing.T) {
 			}
 			elftest.Write(t, path, test.main.Build())
 
-			m, err := OpenModule(path, Places{})
+			m, warnings, err := Open(t.Context(), []string{path}, Search{DebugDirs: []string{}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer m.Close()
-			if m.MissingDebug != test.missing || !errors.Is(m.Mismatch, test.mismatch) {
-				t.Errorf("missing %q, mismatch %v", m.MissingDebug, m.Mismatch)
+			var want []Warning
+			switch {
+			case test.missing != "":
+				want = []Warning{{Missing, test.missing, DebugFile, nil}}
+			case test.mismatch != nil:
+				want = []Warning{{Misfit, filepath.Join(filepath.Dir(path), "x.debug"), DebugFile, nil}}
+			}
+			for _, w := range warnings {
+				if !errors.Is(w, test.mismatch) && test.mismatch != nil {
+					t.Errorf("%v", w)
+				}
+			}
+			if !slices.EqualFunc(warnings, want, func(a, b Warning) bool { return a.Problem == b.Problem && a.Path == b.Path && a.What == b.What }) {
+				t.Errorf("warnings %v", warnings)
 			}
 			if joined := m.Image.Debug != nil; joined != (test.name == "fits") {
 				t.Errorf("debug file: %v", joined)
 			}
-			if searched := m.DebugProbes != nil; searched != (test.linked && test.name != "not needed") {
-				t.Errorf("%d places were looked at", len(m.DebugProbes))
+			if searched := m.Probes != nil; searched != (test.linked && test.name != "not needed") {
+				t.Errorf("%d places were looked at", len(m.Probes))
 			}
 			if m.Image.Main.Path() != path || m.Companions == nil {
 				t.Errorf("main file %s", m.Image.Main.Path())
 			}
 		})
 	}
-	if _, err := OpenModule(filepath.Join(t.TempDir(), "absent"), Places{}); err == nil {
+	if _, _, err := Open(t.Context(), []string{filepath.Join(t.TempDir(), "absent")}, Search{}); err == nil {
 		t.Error("an absent file was opened")
 	}
 }

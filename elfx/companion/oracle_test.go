@@ -26,7 +26,7 @@ func TestOracleCorpusPairs(t *testing.T) {
 				return nil
 			}
 			defer f.Close()
-			debug, probes := (&Places{DebugDirs: []string{dir}}).FindDebug(f)
+			debug, probes := (&Search{DebugDirs: []string{dir}}).FindDebug(t.Context(), f)
 			if debug == nil {
 				for _, p := range probes {
 					if p.Rejected() {

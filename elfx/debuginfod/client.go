@@ -6,8 +6,8 @@
 //	if err != nil || client == nil {
 //		return err // without servers, the client is nil
 //	}
-//	m, err := companion.OpenModule("app", companion.Places{
-//		Fetch: func(id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) },
+//	m, _, err := companion.Open(ctx, []string{"app"}, companion.Search{
+//		Fetch: func(ctx context.Context, id []byte) (string, error) { return client.Find(ctx, id, debuginfod.DebugInfo) },
 //	})
 //
 // FromEnv reads DEBUGINFOD_URLS, DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT,

@@ -28,8 +28,10 @@ func Example() {
 
 	// debuginfod.FromEnv makes a client of the variables that debuginfod-find reads.
 	client := &debuginfod.Client{URLs: []string{web.URL}, Cache: cache, Timeout: debuginfod.DefaultTimeout}
-	m, err := companion.OpenModule(program, companion.Places{
-		Fetch: func(id []byte) (string, error) { return client.Find(context.Background(), id, debuginfod.DebugInfo) },
+	m, _, err := companion.Open(context.Background(), []string{program}, companion.Search{
+		Fetch: func(ctx context.Context, id []byte) (string, error) {
+			return client.Find(ctx, id, debuginfod.DebugInfo)
+		},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -85,14 +85,14 @@ var allowed = map[string][]string{
 	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "located", "sframe"},
 	"dump/internal/write":   {"internal/dwarfx", "dump/internal/record", "emit", "internal/crash", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
-	"dump/single":           {"check", "check/report", "dump", "elfx", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
+	"dump/single":           {"check", "check/report", "dump", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
 	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects"},
 
 	// Files.
 	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/identity":                  {"elfx", "internal/filename", "internal/mem", "located"},
 	"elfx/archive":                   {"elfx", "internal/bounds", "internal/filename", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
-	"elfx/companion":                 {"elfx", "internal/mem", "internal/wire", "limits"},
+	"elfx/companion":                 {"elfx", "internal/mem", "internal/quantity", "internal/wire", "limits"},
 	"elfx/debuginfod":                {"elfx", "internal/address", "internal/fetch", "internal/limitof", "internal/smallfile", "limits"},
 	"elfx/archive/internal/squashfs": {"internal/wire", "located"},
 	"elfx/archive/pkg":               {"elfx", "elfx/archive/internal/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},

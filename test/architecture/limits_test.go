@@ -72,7 +72,7 @@ func TestLimitsOfCalls(t *testing.T) {
 		{"dump.Dump, ranges", none.With(limitof.RangeEntries, 1), dumpOf(big)},
 		{"dump.Dump, attributes", none.With(limitof.AbbrevAttributes, 1), dumpOf(big)},
 		{"check.File", none.With(limitof.CheckStrings, 1), func(l limits.Limits) (string, error) {
-			m, err := companion.OpenModule(big, companion.Places{})
+			m, _, err := companion.Open(t.Context(), []string{big}, companion.Search{})
 			if err != nil {
 				return "", err
 			}
@@ -176,7 +176,7 @@ func TestLimitsOfCalls(t *testing.T) {
 // dumpOf returns a call that dumps the file at path.
 func dumpOf(path string) func(limits.Limits) (string, error) {
 	return func(l limits.Limits) (string, error) {
-		img, err := companion.OpenModule(path, companion.Places{Limits: l})
+		img, _, err := companion.Open(context.Background(), []string{path}, companion.Search{Limits: l})
 		if err != nil {
 			return "", err
 		}
@@ -194,7 +194,7 @@ func dumpOf(path string) func(limits.Limits) (string, error) {
 // dumped returns the symbols of the file at path.
 func dumped(t *testing.T, path string) []byte {
 	t.Helper()
-	img, err := companion.OpenModule(path, companion.Places{})
+	img, _, err := companion.Open(t.Context(), []string{path}, companion.Search{})
 	if err != nil {
 		t.Fatal(err)
 	}

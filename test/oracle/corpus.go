@@ -63,8 +63,8 @@ func FromCorpus(t *testing.T, pattern, debugPackage string) (inputs []Input) {
 
 		// The debug file is found by its build id.
 		if debugPackage != "" {
-			places := companion.Places{DebugDirs: []string{filepath.Join(corpus, debugPackage, "usr/lib/debug")}}
-			debug, probes := places.FindDebug(f)
+			places := companion.Search{DebugDirs: []string{filepath.Join(corpus, debugPackage, "usr/lib/debug")}}
+			debug, probes := places.FindDebug(t.Context(), f)
 			if debug == nil {
 				t.Fatalf("%s: no debug file: %v", path, probes)
 			}

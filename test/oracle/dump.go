@@ -18,7 +18,7 @@ func Dump(t *testing.T, in *Input, opt dump.Options) []byte {
 	defer img.Close()
 
 	// Companions such as .dwo files lie beside the fixture.
-	others := companion.Find(img, companion.Places{})
+	others := companion.Find(t.Context(), img, companion.Search{})
 	defer others.Close()
 	opt.Companions = others
 	text, _ := DumpImage(t, img, opt)

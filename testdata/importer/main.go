@@ -82,7 +82,7 @@ func main() {
 // writeSymbols dumps a program, shows what the module has, and looks an address up in
 // the symbol file and verifies it.
 func writeSymbols(ctx context.Context, w io.Writer) error {
-	program, err := companion.OpenModule(stripped, companion.Places{DebugDirs: []string{companion.DefaultDebugDir}})
+	program, _, err := companion.Open(ctx, []string{stripped}, companion.Search{})
 	if err != nil {
 		return err
 	}
@@ -341,7 +341,7 @@ func limited(ctx context.Context, w io.Writer) error {
 	var lost [2][]error
 	for i, l := range []limits.Limits{limits.Limits{}.With("names", 64), {}} {
 		group.Go(func() {
-			program, err := companion.OpenModule(stripped, companion.Places{Limits: l})
+			program, _, err := companion.Open(ctx, []string{stripped}, companion.Search{Limits: l})
 			if err != nil {
 				errs[i] = err
 				return

@@ -311,7 +311,7 @@ func TestPackedFixtures(t *testing.T) {
 				t.Fatal(err)
 			}
 			img := &elfx.Image{Main: f}
-			others := companion.Find(img, companion.Places{})
+			others := companion.Find(t.Context(), img, companion.Search{})
 			o := dumpOf(t, t.Context(), img, dump.Options{Name: "app", ID: "0", Inlines: true, Jobs: 1 + i, Companions: others})
 			if i == 0 {
 				want = o

@@ -41,7 +41,7 @@ func TestOracleOddPrograms(t *testing.T) {
 
 	compareAll(t, inputs)
 	for name, arch := range map[string]string{"x32": "x86_64", "ppc64": "ppc64"} {
-		if text := x.Dump(name, companion.Places{}); !strings.HasPrefix(text, "MODULE Linux "+arch+" ") {
+		if text := x.Dump(name, companion.Search{}); !strings.HasPrefix(text, "MODULE Linux "+arch+" ") {
 			t.Errorf("%s: %s", name, toolchain.FirstLines(text, 1))
 		}
 	}
@@ -57,8 +57,8 @@ func withoutSections(t *testing.T, x *toolchain.Toolchain, library string) {
 	x.Run("llvm-objcopy", "--strip-sections", library, "sectionless")
 	// Only section headers give the place of the PLT.
 	records := regexp.MustCompile(`(?m)^(PUBLIC .*[^t]|STACK CFI .*)$`)
-	want := records.FindAllString(x.Dump("stripped", companion.Places{}), -1)
-	got := records.FindAllString(x.Dump("sectionless", companion.Places{}), -1)
+	want := records.FindAllString(x.Dump("stripped", companion.Search{}), -1)
+	got := records.FindAllString(x.Dump("sectionless", companion.Search{}), -1)
 	if len(want) < 20 || strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("without section headers %d records, with them %d", len(got), len(want))
 	}

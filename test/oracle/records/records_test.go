@@ -1,7 +1,5 @@
 //go:build oracle
 
-// Package records compares all records of modules: functions, lines and inlined
-// calls with debug/dwarf, unwind rules with readelf.
 package records
 
 import (

@@ -34,8 +34,8 @@ func TestOracleDescriptors(t *testing.T) {
 			t.Fatalf("%s: functions %q", name, slices.Sorted(maps.Keys(want)))
 		}
 		x.Run("powerpc64le-linux-gnu-strip", "-g", "-o", "stripped", name)
-		s := symfile.Parse(t, []byte(x.Dump("stripped", companion.Places{})))
-		full := symfile.Parse(t, []byte(x.Dump(name, companion.Places{})))
+		s := symfile.Parse(t, []byte(x.Dump("stripped", companion.Search{})))
+		full := symfile.Parse(t, []byte(x.Dump(name, companion.Search{})))
 		at := map[string]uint64{}
 		for _, p := range s.Publics {
 			at[string(p.Name)] = p.Addr

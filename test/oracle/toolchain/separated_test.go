@@ -26,7 +26,7 @@ func TestOracleSeparated(t *testing.T) {
 // separatedForms compares the forms of one compiler.
 func separatedForms(x *Toolchain) {
 	want := x.plain()
-	none := companion.Places{}
+	none := companion.Search{}
 	for _, kind := range []string{"zlib", "zstd", "zlib-gnu"} {
 		x.Run("objcopy", "--compress-debug-sections="+kind, "plain", kind)
 		x.same(kind, kind, none, want)
@@ -51,7 +51,7 @@ func separatedForms(x *Toolchain) {
 // together with another program.
 func (x *Toolchain) dwz(want string) {
 	x.t.Helper()
-	none := companion.Places{}
+	none := companion.Search{}
 	x.link("twin", "-DTWIN")
 	for _, version := range []string{"", "-5"} {
 		if version == "-5" && slices.Contains(x.Base, "-gdwarf-4") {
@@ -79,7 +79,7 @@ func (x *Toolchain) dwz(want string) {
 func (x *Toolchain) miniDebug(plain string) {
 	x.t.Helper()
 	x.Run("strip", "-g", "-o", "symbols", "plain")
-	want := x.Dump("symbols", companion.Places{})
+	want := x.Dump("symbols", companion.Search{})
 	if !strings.Contains(want, "\nPUBLIC ") || strings.Contains(want, "\nFUNC ") || want == plain {
 		x.t.Fatal("strip -g left DWARF or no symbols")
 	}
@@ -87,5 +87,5 @@ func (x *Toolchain) miniDebug(plain string) {
 	x.Run("objcopy", "--strip-debug", "mini.debug", "mini.symbols")
 	x.Run("xz", "-f", "mini.symbols")
 	x.Run("objcopy", "--strip-all", "--add-section=.gnu_debugdata=mini.symbols.xz", "plain", "mini")
-	x.same("MiniDebugInfo, against the symbol table", "mini", companion.Places{}, want)
+	x.same("MiniDebugInfo, against the symbol table", "mini", companion.Search{}, want)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // same compares the symbol file of a program with that of the plain one.
-func (x *Toolchain) same(what, program string, places companion.Places, want string) {
+func (x *Toolchain) same(what, program string, places companion.Search, want string) {
 	x.t.Helper()
 	if got := x.Dump(program, places); got != want {
 		x.t.Errorf("%s: another dump than of the program linked plainly:\n%s", what, FirstLines(cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")), 40))
@@ -44,7 +44,7 @@ func (x *Toolchain) move(pattern, dir string) {
 func (x *Toolchain) plain() string {
 	x.t.Helper()
 	x.link("plain")
-	text := x.Dump("plain", companion.Places{})
+	text := x.Dump("plain", companion.Search{})
 	for _, record := range []string{"\nFUNC ", "\nINLINE ", "\nPUBLIC ", "\nSTACK CFI INIT "} {
 		if strings.Count(text, record) < 5 {
 			x.t.Fatalf("only %d records%s in the plain program", strings.Count(text, record), strings.TrimSpace(record))
@@ -75,7 +75,7 @@ func TestOracleSplitDWARF(t *testing.T) {
 // splitForms compares the forms of one compiler.
 func splitForms(x *Toolchain) {
 	want := x.plain()
-	none := companion.Places{}
+	none := companion.Search{}
 	x.link("split", "-gsplit-dwarf")
 	x.same("split", "split", none, want)
 	x.packed("split", want)
@@ -88,7 +88,7 @@ func splitForms(x *Toolchain) {
 
 	x.Run("objcopy", "--only-keep-debug", "split", "split.debug")
 	x.Run("objcopy", "--strip-all", "--add-gnu-debuglink=split.debug", "split", "stripped")
-	x.same("split, skeletons in the debug file", "stripped", companion.Places{SplitDirs: []string{x.Path("moved-split")}}, want)
+	x.same("split, skeletons in the debug file", "stripped", companion.Search{SplitDirs: []string{x.Path("moved-split")}}, want)
 
 	if x.cc == "clang" {
 		x.link("single", "-gsplit-dwarf=single")
@@ -114,9 +114,9 @@ func (x *Toolchain) packed(program, want string) {
 
 	moved := "moved-" + program
 	x.move(program+"-*.dwo", moved)
-	x.same(program+", .dwo files moved", program, companion.Places{SplitDirs: []string{x.Path(moved)}}, want)
+	x.same(program+", .dwo files moved", program, companion.Search{SplitDirs: []string{x.Path(moved)}}, want)
 	for _, tool := range x.packers() {
-		x.same(program+", "+tool, program, companion.Places{SplitDirs: []string{x.Path(tool)}}, want)
+		x.same(program+", "+tool, program, companion.Search{SplitDirs: []string{x.Path(tool)}}, want)
 	}
 }
 
@@ -150,11 +150,11 @@ func TestOracleLinkTime(t *testing.T) {
 			want := x.plain()
 			if test.cc == "clang" {
 				x.link("split", "-gsplit-dwarf", "-Wl,--plugin-opt=dwo_dir="+x.Path("dwo"))
-				x.same("split", "split", companion.Places{}, want)
+				x.same("split", "split", companion.Search{}, want)
 			}
 			x.Run("objcopy", "--only-keep-debug", "plain", "lto.debug")
 			x.Run("objcopy", "--strip-all", "--add-gnu-debuglink=lto.debug", "plain", "stripped")
-			x.same("stripped", "stripped", companion.Places{}, want)
+			x.same("stripped", "stripped", companion.Search{}, want)
 		})
 	}
 }
@@ -173,10 +173,10 @@ func TestOracleRustSplit(t *testing.T) {
 			x := &Toolchain{t: t, dir: t.TempDir()}
 			flags := []string{"-g", "-O", "-C", "dwarf-version=" + dwarf, "-C", "codegen-units=4", source}
 			x.Run("rustc", append(flags, "-o", "plain", "-C", "split-debuginfo=off")...)
-			want := x.Dump("plain", companion.Places{})
+			want := x.Dump("plain", companion.Search{})
 			for _, how := range []string{"unpacked", "packed"} {
 				x.Run("rustc", append(flags, "-o", how, "-C", "split-debuginfo="+how)...)
-				x.same(how, how, companion.Places{}, want)
+				x.same(how, how, companion.Search{}, want)
 			}
 		})
 	}

@@ -1,7 +1,5 @@
 //go:build oracle
 
-// Package toolchain builds one program in all the forms that it can have. Its tests check
-// that every form gives the same symbol file.
 package toolchain
 
 import (
@@ -87,14 +85,14 @@ func (x *Toolchain) link(program string, flags ...string) {
 
 // Dump returns the symbol file of a program of the directory, without the build id, which
 // differs from link to link.
-func (x *Toolchain) Dump(program string, places companion.Places) string {
+func (x *Toolchain) Dump(program string, places companion.Search) string {
 	x.t.Helper()
 	return dumpCompanions(x.t, x.Path(program), places)
 }
 
 // dumpCompanions returns the symbol file of a program, made with the files that belong to
 // the program.
-func dumpCompanions(t *testing.T, path string, places companion.Places) string {
+func dumpCompanions(t *testing.T, path string, places companion.Search) string {
 	t.Helper()
 	f, err := elfx.Open(path)
 	if err != nil {
@@ -104,7 +102,7 @@ func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 	// A stripped program has its debug information in a file of its own.
 	img := &elfx.Image{Main: f}
 	if s := f.Section(".debug_info"); s == nil || !s.Present() {
-		if debug, _ := places.FindDebug(f); debug != nil {
+		if debug, _ := places.FindDebug(t.Context(), f); debug != nil {
 			img, err = elfx.Join(f, debug)
 			if err != nil {
 				t.Fatal(err)
@@ -113,7 +111,7 @@ func dumpCompanions(t *testing.T, path string, places companion.Places) string {
 	}
 	defer img.Close()
 
-	others := companion.Find(img, places)
+	others := companion.Find(t.Context(), img, places)
 	defer others.Close()
 	// Every form gets the same name and id, which are in the MODULE record.
 	text, stats := oracle.DumpImage(t, img, dump.Options{Name: "app", ID: "0", Inlines: true, Companions: others})

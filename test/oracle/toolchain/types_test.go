@@ -68,19 +68,19 @@ func (x *Toolchain) typeUnits() {
 		for _, program := range []string{"plain", "types", "split"} {
 			link(program, linker)
 		}
-		want := x.Dump("plain", companion.Places{})
+		want := x.Dump("plain", companion.Search{})
 		if lines := strings.Count(want, "\nINLINE "); lines < 1000 {
 			x.t.Fatalf("only %d inlined calls in the plain program", lines)
 		}
-		x.same(linker+", type units", "types", companion.Places{}, want)
-		x.same(linker+", type units in a .dwo file", "split", companion.Places{}, want)
+		x.same(linker+", type units", "types", companion.Search{}, want)
+		x.same(linker+", type units in a .dwo file", "split", companion.Search{}, want)
 		for _, tool := range x.packers() {
 			out := x.Path(tool)
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				x.t.Fatal(err)
 			}
 			x.Run(tool, "-o", filepath.Join(out, "split.dwp"), "split.dwo")
-			x.same(linker+", "+tool, "split", companion.Places{SplitDirs: []string{out}}, want)
+			x.same(linker+", "+tool, "split", companion.Search{SplitDirs: []string{out}}, want)
 		}
 	}
 }

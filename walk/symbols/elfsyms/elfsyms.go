@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"symkit/dump"
 	"symkit/elfx"
@@ -47,13 +48,15 @@ func Fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (s
 	return func(m *walk.Module) (string, error) { return remote.Find(ctx, m.BuildID, debuginfod.Executable) }
 }
 
-// places returns where companions are looked for.
-func (s *Supplier) places(ctx context.Context) companion.Places {
-	places := companion.Places{DebugDirs: s.DebugDirs}
+// search returns where companions are looked for.
+func (s *Supplier) search() companion.Search {
+	search := companion.Search{DebugDirs: s.DebugDirs}
 	if s.Remote != nil {
-		places.Fetch = func(id []byte) (string, error) { return s.Remote.Find(ctx, id, debuginfod.DebugInfo) }
+		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
+			return s.Remote.Find(ctx, id, debuginfod.DebugInfo)
+		}
 	}
-	return places
+	return search
 }
 
 // Symbols implements walk.Supplier.
@@ -82,7 +85,8 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 			return nil
 		}
 		out.From = m.Path + " in the core file"
-		return companion.Alone(f, s.places(ctx))
+		found, _, _ := companion.Join(ctx, []*elfx.File{f}, companion.Search{Alone: true})
+		return found
 	}
 
 	// The file is looked for by the module's path and build id.
@@ -94,15 +98,15 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 
 	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
 	out.From = s.Remote.Source(main.Path())
-	found := companion.Complete(&elfx.Image{Main: main}, s.places(ctx))
+	found, warnings := companion.Complete(ctx, &elfx.Image{Main: main}, s.search())
+	misfit := slices.IndexFunc(warnings, func(w companion.Warning) bool { return w.Problem == companion.Misfit })
 	switch {
-	case found.Mismatch != nil:
-		debug := found.DebugProbes[len(found.DebugProbes)-1].Path
-		out.Tried = append(out.Tried, companion.Probe{Path: debug, Err: found.Mismatch})
+	case misfit >= 0:
+		out.Tried = append(out.Tried, companion.Probe{Path: warnings[misfit].Path, Err: warnings[misfit].Err})
 	case found.Image.Debug != nil:
 		out.From += " and " + s.Remote.Source(found.Image.Debug.Path())
 	default:
-		out.Tried = append(out.Tried, found.DebugProbes...)
+		out.Tried = append(out.Tried, found.Probes...)
 	}
 	return found
 }
@@ -121,7 +125,8 @@ func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Sym
 	}
 
 	out.From = s.Remote.Source(debug.Path())
-	return companion.Alone(debug, s.places(ctx))
+	found, _, _ := companion.Join(ctx, []*elfx.File{debug}, s.search()) // one file always is a module
+	return found
 }
 
 // fetchDebug fetches m's debug file from the servers.

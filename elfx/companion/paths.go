@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"context"
 	"encoding/hex"
 	"path/filepath"
 	"strings"
@@ -12,11 +13,11 @@ import (
 // DefaultDebugDir is the directory where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
-// Places are directories to search for companions, besides the paths in the files and
-// the files' own directories. The zero value has no directories.
-type Places struct {
-	// DebugDirs are directories of debug files, such as DefaultDebugDir, or directories
-	// named .build-id.
+// Search says where companions are looked for, besides the paths in the files and the
+// files' own directories.
+type Search struct {
+	// DebugDirs are directories of debug files, or directories named .build-id. If it is nil
+	// and there are no Sysroots, it is DefaultDebugDir.
 	DebugDirs []string
 	// SplitDirs are directories that .dwo and .dwp files may have been moved to.
 	SplitDirs []string
@@ -30,15 +31,23 @@ type Places struct {
 	Open func(buildID []byte) *elfx.File
 	// Fetch, if not nil, gets the debug file with a build id from a server and returns
 	// its path. The error is fs.ErrNotExist if there is no such file.
-	Fetch func(buildID []byte) (path string, err error)
-	// Limits are those that OpenModule opens the file with. Companions are opened with
-	// the limits of the file that they belong to.
+	Fetch func(ctx context.Context, buildID []byte) (path string, err error)
+	// File, if not nil, opens the files at the paths of the function Open, such as members
+	// of archives. The default is elfx.Open with Limits.
+	File func(path string) (*elfx.File, error)
+	// Limits are those that files are opened with. Companions have the limits of the file
+	// that they belong to.
 	Limits limits.Limits
+	// Alone leaves out the search: the module is the files that are given.
+	Alone bool
 }
 
 // debugDirs returns the DebugDirs and those of the Sysroots.
-func (p *Places) debugDirs() []string {
+func (p *Search) debugDirs() []string {
 	dirs := p.DebugDirs[:len(p.DebugDirs):len(p.DebugDirs)]
+	if dirs == nil && len(p.Sysroots) == 0 {
+		dirs = []string{DefaultDebugDir}
+	}
 	for _, root := range p.Sysroots {
 		dirs = append(dirs, filepath.Join(root, DefaultDebugDir))
 	}
@@ -47,7 +56,7 @@ func (p *Places) debugDirs() []string {
 
 // buildIDPaths returns the possible paths of the debug file with a build id (GDB manual,
 // "Separate Debug Files").
-func (p *Places) buildIDPaths(id []byte) (paths []string) {
+func (p *Search) buildIDPaths(id []byte) (paths []string) {
 	const dirName = ".build-id"
 	if len(id) < 2 {
 		return nil
@@ -66,7 +75,7 @@ func (p *Places) buildIDPaths(id []byte) (paths []string) {
 }
 
 // linkPaths returns the possible paths of the file that f's debug link names.
-func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
+func (p *Search) linkPaths(f *elfx.File, name string) (paths []string) {
 	// Beside the file, and in .debug below its directory.
 	own := directories(f)
 	for _, dir := range own {
@@ -91,7 +100,7 @@ func (p *Places) linkPaths(f *elfx.File, name string) (paths []string) {
 // inside returns the names of directories below a directory of debug files: the absolute
 // path, the path relative to the sysroot, and both without the /usr that merged file
 // systems have added to the paths of packages.
-func (p *Places) inside(dirs []string) (names []string) {
+func (p *Search) inside(dirs []string) (names []string) {
 	for _, dir := range dirs {
 		names = append(names, dir[len(filepath.VolumeName(dir)):])
 		for _, root := range p.Sysroots {
@@ -134,7 +143,7 @@ func below(root, path string) (rest string, ok bool) {
 
 // absolute returns the possible paths of a file with an absolute path: below each
 // sysroot, and the path itself.
-func (p *Places) absolute(path string) (paths []string) {
+func (p *Search) absolute(path string) (paths []string) {
 	for _, root := range p.Sysroots {
 		paths = append(paths, filepath.Join(root, path))
 	}
@@ -142,7 +151,7 @@ func (p *Places) absolute(path string) (paths []string) {
 }
 
 // altPaths returns the possible paths of the supplementary file that link, in f, names.
-func (p *Places) altPaths(f *elfx.File, link AltLink) (paths []string) {
+func (p *Search) altPaths(f *elfx.File, link AltLink) (paths []string) {
 	// The path in the link, absolute or relative to the file.
 	if filepath.IsAbs(link.Path) {
 		paths = p.absolute(link.Path)
@@ -174,7 +183,7 @@ func afterDwz(path string) string {
 // splitPaths returns the possible paths of the .dwo file of a unit of m: name, the value
 // of DW_AT_dwo_name, relative to compDir, to the SplitDirs and to the directories of the
 // image's files.
-func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string) {
+func (p *Search) splitPaths(m *elfx.Image, compDir, name string) (paths []string) {
 	// First the path that the compiler wrote.
 	switch {
 	case filepath.IsAbs(name):
@@ -200,7 +209,7 @@ func (p *Places) splitPaths(m *elfx.Image, compDir, name string) (paths []string
 // packagePaths returns the possible paths of m's .dwp file, which is named after the
 // binary or the debug file: their directories, the SplitDirs, and the directories of
 // debug files, as in GDB.
-func (p *Places) packagePaths(m *elfx.Image) (paths []string) {
+func (p *Search) packagePaths(m *elfx.Image) (paths []string) {
 	// The package is named after the file, with or without its suffixes.
 	var names []string
 	for _, f := range []*elfx.File{m.Main, m.DWARF()} {

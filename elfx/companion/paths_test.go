@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"context"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -24,16 +25,16 @@ func TestFindSup(t *testing.T) {
 		want error
 	}{
 		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "SUM").Build(), nil},
-		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "OTHER").Build(), ErrOtherSup},
-		{elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build(), ErrOtherSup},
-		{elftest.Plain(elf.ELFCLASS64, false).Build(), ErrOtherSup},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 1, "", "OTHER").Build(), errOtherSup},
+		{elftest.SupSpec(elf.ELFCLASS64, false, 0, "common", "SUM").Build(), errOtherSup},
+		{elftest.Plain(elf.ELFCLASS64, false).Build(), errOtherSup},
 		{elftest.Plain(elf.ELFCLASS32, false).Build(), elfx.ErrOtherMachine},
 	} {
 		elftest.Write(t, common, test.data)
 		asked := 0
-		places := Places{Fetch: func([]byte) (string, error) { asked++; return common, nil }}
-		found, probes := places.FindAlt(openFile(t, prog))
-		if (found != nil) != (test.want == nil) || !errors.Is(probes[0].Err, test.want) || probes[0].What != AltFile || asked > 0 {
+		places := Search{Fetch: func(context.Context, []byte) (string, error) { asked++; return common, nil }}
+		found, probes := places.findAlt(t.Context(), openFile(t, prog))
+		if (found != nil) != (test.want == nil) || !errors.Is(probes[0].Err, test.want) || probes[0].What != altFile || asked > 0 {
 			t.Errorf("want %v: found %v, %+v, fetched %d times", test.want, found, probes, asked)
 		}
 		if found != nil {
@@ -66,20 +67,20 @@ func TestSysroot(t *testing.T) {
 	other := t.TempDir()
 	for _, test := range []struct {
 		name, path string
-		places     Places
+		places     Search
 	}{
-		{"build-id directory", filepath.Join(x.root, DefaultDebugDir, byID), Places{Sysroots: []string{x.root}}},
-		{"build-id directory given itself", filepath.Join(x.root, byID), Places{DebugDirs: []string{filepath.Join(x.root, ".build-id")}}},
-		{"mirrored", filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug"), Places{Sysroots: []string{x.root}}},
-		{"mirrored without /usr", filepath.Join(x.root, DefaultDebugDir, "bin/x.debug"), Places{Sysroots: []string{x.root}}},
-		{"top of usr/lib/debug", filepath.Join(x.root, DefaultDebugDir, "x.debug"), Places{Sysroots: []string{x.root}}},
-		{"the second of two", filepath.Join(other, DefaultDebugDir, byID), Places{Sysroots: []string{x.root, other}}},
-		{"mirrored in another directory", filepath.Join(other, "usr/bin/x.debug"), Places{DebugDirs: []string{other}, Sysroots: []string{x.root}}},
+		{"build-id directory", filepath.Join(x.root, DefaultDebugDir, byID), Search{Sysroots: []string{x.root}}},
+		{"build-id directory given itself", filepath.Join(x.root, byID), Search{DebugDirs: []string{filepath.Join(x.root, ".build-id")}}},
+		{"mirrored", filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug"), Search{Sysroots: []string{x.root}}},
+		{"mirrored without /usr", filepath.Join(x.root, DefaultDebugDir, "bin/x.debug"), Search{Sysroots: []string{x.root}}},
+		{"top of usr/lib/debug", filepath.Join(x.root, DefaultDebugDir, "x.debug"), Search{Sysroots: []string{x.root}}},
+		{"the second of two", filepath.Join(other, DefaultDebugDir, byID), Search{Sysroots: []string{x.root, other}}},
+		{"mirrored in another directory", filepath.Join(other, "usr/bin/x.debug"), Search{DebugDirs: []string{other}, Sysroots: []string{x.root}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			elftest.Write(t, test.path, x.debug)
 			defer os.Remove(test.path)
-			found, probes := test.places.FindDebug(openFile(t, x.prog))
+			found, probes := test.places.FindDebug(t.Context(), openFile(t, x.prog))
 			if found == nil || found.Path() != test.path {
 				t.Fatalf("found %v, probes %+v", found, probes)
 			}
@@ -103,7 +104,7 @@ func TestSysrootNames(t *testing.T) {
 	}
 	debug := filepath.Join(x.root, DefaultDebugDir, "usr/bin/x.debug")
 	elftest.Write(t, debug, x.debug)
-	found, probes := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, x.prog))
+	found, probes := (&Search{Sysroots: []string{link}}).FindDebug(t.Context(), openFile(t, x.prog))
 	if found == nil {
 		t.Fatalf("%+v", probes)
 	}
@@ -114,7 +115,7 @@ func TestSysrootNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	elftest.Write(t, outside, data)
-	if found, _ := (&Places{Sysroots: []string{link}}).FindDebug(openFile(t, outside)); found != nil {
+	if found, _ := (&Search{Sysroots: []string{link}}).FindDebug(t.Context(), openFile(t, outside)); found != nil {
 		t.Errorf("found %s", found.Path())
 	}
 }
@@ -122,7 +123,7 @@ func TestSysrootNames(t *testing.T) {
 // The places of dwz's file and of split DWARF, below a system root too.
 func TestCompanionPlaces(t *testing.T) {
 	x := newPlacesTree(t)
-	places := Places{DebugDirs: []string{"/d"}, SplitDirs: []string{"/s"}, Sysroots: []string{x.root}}
+	places := Search{DebugDirs: []string{"/d"}, SplitDirs: []string{"/s"}, Sysroots: []string{x.root}}
 	f := openFile(t, x.prog)
 	m := &elfx.Image{Main: f}
 	inside := x.root + DefaultDebugDir
@@ -177,13 +178,13 @@ func TestFetch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			elftest.Write(t, debug, test.data)
-			places := Places{Fetch: func(id []byte) (string, error) {
+			places := Search{Fetch: func(_ context.Context, id []byte) (string, error) {
 				if fmt.Sprintf("%x", id) != x.id {
 					t.Errorf("asked for %x", id)
 				}
 				return debug, test.err
 			}}
-			found, probes := places.FindDebug(openFile(t, x.prog))
+			found, probes := places.FindDebug(t.Context(), openFile(t, x.prog))
 			last := probes[len(probes)-1]
 			if (found != nil) != (test.want == nil) || !errors.Is(last.Err, test.want) || last.Rejected() != test.rejected {
 				t.Errorf("found %v, %+v", found, last)
