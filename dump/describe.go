@@ -123,7 +123,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	}
 
 	assigned := lines.Assign(groups, covered, len(only))
-	added, symLost, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, sources, jobs, load, img, limit)
+	added, symLost, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, names, sources, jobs, load, img, limit)
 	d.funcs = mergeRecords(out, added)
 	lost.Append(symLost)
 	return d, lost, err
@@ -165,7 +165,7 @@ func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
 
 // describeSymbolOnly returns the functions of only that are assigned to a group,
 // with the lines that its line table has.
-func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
+func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, names *naming.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
 	rows := make([][]emit.Line, len(only))
 	known := make([]bool, len(only))
 	budget := bounds.NewShared(limit, limitof.LineRecords, img.Size())
@@ -225,7 +225,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 	var demangler demangle.Demangler
 	for i, f := range only {
 		if known[i] {
-			name := naming.SymbolText(syms.At(f.Lo)[0].Name, &demangler)
+			name := names.SymbolText(syms.At(f.Lo)[0].Name, &demangler)
 			out = append(out, record.Func{Addr: f.Lo - load, Size: f.Hi - f.Lo, Name: name, Lines: rows[i]})
 		}
 	}

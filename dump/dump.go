@@ -73,6 +73,7 @@ type Options struct {
 	NoCFI      bool      // no STACK CFI records
 	SFrame     SFrameUse // what .sframe is used for
 	Multiple   bool      // mark functions that share an address with an m
+	Linkage    bool      // linkage names as they are, not demangled, as in GSYM
 	// Companions are the image's files besides the debug file: dwz's supplementary file, split
 	// DWARF. If it is nil, the records that need these are left out, and Stats.Warnings says
 	// so.
@@ -214,7 +215,7 @@ func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frame
 	err := par.Do(ctx, min(3, opt.Jobs),
 		func() (err error) {
 			in.units, in.unitsLost, err = load.Load(ctx, img, load.Options{
-				Jobs: opt.Jobs, Inlines: opt.Inlines, Code: frameOpt.Code, Companions: opt.Companions, Limits: opt.Limits, InTurn: inTurn})
+				Jobs: opt.Jobs, Inlines: opt.Inlines, Linkage: opt.Linkage, Code: frameOpt.Code, Companions: opt.Companions, Limits: opt.Limits, InTurn: inTurn})
 			return err
 		},
 		func() error {
@@ -234,7 +235,7 @@ func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frame
 // each other.
 func (m *Module) addLists(ctx context.Context, in *inputs, sources *files.Table, opt Options) error {
 	r, names := &m.records, in.units.Names
-	pubOpt := publics.Options{Load: r.Load, Multiple: opt.Multiple, Limits: opt.Limits}
+	pubOpt := publics.Options{Load: r.Load, Multiple: opt.Multiple, Linkage: opt.Linkage, Limits: opt.Limits}
 	if gofuncs.IsGo(m.img.Main) {
 		pubOpt.Language = gofuncs.Language
 	}

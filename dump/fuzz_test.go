@@ -8,6 +8,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/lookup/gsym"
 	"symkit/test/testfile"
 )
 
@@ -71,5 +72,28 @@ func fuzzedText(t *testing.T, data []byte, jobs int) ([]byte, error) {
 	if err := m.Write(&out); err != nil {
 		t.Fatal(err)
 	}
+
+	var index bytes.Buffer
+	err = m.WriteGSYM(&index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fuzzGSYM(t, index.Bytes(), m)
 	return out.Bytes(), nil
+}
+
+// fuzzGSYM checks that the functions of a module are found at their addresses.
+func fuzzGSYM(t *testing.T, data []byte, m *Module) {
+	t.Helper()
+	f, err := gsym.Open(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fn := range m.Funcs() {
+		addr := fn.Addr + m.records.Load
+		found, frames, err := f.Lookup(nil, addr)
+		if fn.Size > 0 && (err != nil || found.Addr != addr || len(frames) == 0) {
+			t.Fatalf("%#x: %v %v %v", addr, found, frames, err)
+		}
+	}
 }

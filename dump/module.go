@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"symkit/dump/internal/gsymout"
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
 	"symkit/dump/internal/record"
@@ -141,6 +142,21 @@ func (m *Module) Write(out io.Writer) error {
 		m.written = true
 		m.Stats.addUnwind(m.records.Unwind.Losses(), m.img)
 	}
+	return m.unchanged(err)
+}
+
+// WriteGSYM writes the functions, lines, inlined calls and symbols of m as GSYM, with virtual addresses. Readers of
+// GSYM expect linkage names (Options.Linkage). As for Write, the files that m was made of must still be open.
+func (m *Module) WriteGSYM(out io.Writer) error {
+	main := m.img.Main
+	err := mem.Guard(func() error {
+		return gsymout.Module(out, m.img.BuildID(), main.BigEndian, codeMap(main), &m.records)
+	})
+	return m.unchanged(err)
+}
+
+// unchanged returns the error of writing, or that a file of m changed meanwhile.
+func (m *Module) unchanged(err error) error {
 	switch {
 	case errors.Is(err, mem.ErrChanged):
 		return &filename.Error{Path: m.img.Main.Path(), Err: mem.ErrChanged}

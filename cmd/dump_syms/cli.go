@@ -66,6 +66,7 @@ type cli struct {
 
 // recordFlags say which records a symbol file has, and their contents.
 type recordFlags struct {
+	Format  string `enum:"sym,gsym" default:"sym" placeholder:"FORMAT" help:"Write a symbol file (sym), or GSYM, LLVM's format (gsym): functions, lines and inlined calls under linkage names, for llvm-symbolizer and profilers."`
 	Inlines bool   `short:"d" help:"Write inlined calls: INLINE and INLINE_ORIGIN records."`
 	NoCFI   bool   `short:"c" name:"no-cfi" help:"Leave out the unwind rules (STACK CFI)."`
 	SFrame  string `name:"sframe" enum:"auto,only,off" default:"auto" help:"Use SFrame where DWARF has no unwind rules (auto), instead of it (only), or not at all (off)."`
@@ -132,10 +133,33 @@ func (c *cli) Validate() error {
 		return fmt.Errorf("--check compares with the file's own names and records; leave out --header-only and the flags that rewrite names")
 	}
 
+	if err := c.validateFormat(); err != nil {
+		return err
+	}
+
 	var err error
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }
+
+// validateFormat rejects flags about what GSYM does not have.
+func (c *cli) validateFormat() error {
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{
+		{"check", c.Check}, {"check-cfi", c.CheckCFI}, {"header-only", c.Header}, {"extra-info", len(c.Extra) > 0},
+		{"multiple", c.Multiple}, {"preserve-load-address", c.Keep},
+	} {
+		if flag.set && c.gsym() {
+			return fmt.Errorf("--%s is about symbol files; leave it out, or --format=gsym", flag.name)
+		}
+	}
+	return nil
+}
+
+// gsym reports whether GSYM is written.
+func (c *cli) gsym() bool { return c.Format == "gsym" }
 
 // rules returns the rules that rewrite the names of source files, in the order
 // --path-map, --mapping-file, --mapping-src.
@@ -187,6 +211,9 @@ func (c *cli) options() (dump.Options, error) {
 		SFrame: sframeUses[c.SFrame], HeaderOnly: c.Header, Inlines: c.Inlines, NoCFI: c.NoCFI, Multiple: c.Multiple, KeepAddress: c.Keep,
 	}
 
+	if c.gsym() {
+		o.Linkage, o.Inlines, o.NoCFI = true, true, true
+	}
 	if !c.NoGen && !c.Header {
 		o.Generator = "symkit dump_syms " + command.Version()
 	}

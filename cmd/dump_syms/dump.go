@@ -36,7 +36,7 @@ func (c *cli) one(ctx context.Context, opt dump.Options) (code int, err error) {
 	limitHeap(in)
 
 	one := c.single(opt)
-	one.AllowNoCode = true
+	one.AllowNoCode = !c.gsym()
 	m, err := in.Dump(ctx, one)
 	if err != nil {
 		return command.Failed, advised(err)
@@ -62,7 +62,7 @@ func (c *cli) one(ctx context.Context, opt dump.Options) (code int, err error) {
 
 // single returns the options for the dump of one module.
 func (c *cli) single(opt dump.Options) single.Options {
-	return single.Options{Options: opt, Check: c.Check, NeedRules: c.CheckCFI}
+	return single.Options{Options: opt, GSYM: c.gsym(), Check: c.Check, NeedRules: c.CheckCFI}
 }
 
 // bad reports whether a build should fail because of a module that was written: it has findings, or it has losses and

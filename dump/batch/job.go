@@ -76,7 +76,7 @@ func (j *job) identify(ctx context.Context) error {
 	}
 
 	place := store.Module{Names: names, ID: m.ID, BuildID: m.BuildID}
-	j.paths, err = b.store.Paths(place, store.Symbols)
+	j.paths, err = b.store.Paths(place, b.kind())
 	if err == nil && b.opt.ELF {
 		j.elf, err = elfCopies(j.in, b.store, place, b.opt.GDB)
 	}
@@ -212,7 +212,7 @@ func (j *job) dump(ctx context.Context) (r Result, err error) {
 
 	start = time.Now()
 	r.Check, err = j.in.Write(ctx, m, opt, func(write func(io.Writer) error) error {
-		size, err := j.b.store.Put(j.paths, store.Symbols, write)
+		size, err := j.b.store.Put(j.paths, j.b.kind(), write)
 		j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
 		j.rec.Seconds.Write = time.Since(start).Seconds()
 		if err == nil && j.b.opt.Second != nil {

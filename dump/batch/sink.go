@@ -22,6 +22,14 @@ type sink struct {
 	failedPackages map[string]bool // packages of which something failed; nil without a list of packages
 }
 
+// kind returns the content of the symbol files.
+func (b *sink) kind() store.Kind {
+	if b.opt.GSYM {
+		return store.GSYM
+	}
+	return store.Symbols
+}
+
 // record passes on the outcome of an input.
 func (b *sink) record(r Record) { b.results <- Result{Record: r} }
 

@@ -36,6 +36,8 @@ var (
 // Options say how a module is dumped.
 type Options struct {
 	dump.Options // but for Companions, which are the Module's
+	// GSYM writes GSYM instead of the text of a symbol file. It is not compared with the files.
+	GSYM bool
 	// Check compares the text with the files, as package check does, while it is written.
 	Check bool
 	// NeedRules makes a module without unwind rules an error.

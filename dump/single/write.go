@@ -18,13 +18,17 @@ import (
 // for the check.
 const largeText = 4 << 20
 
-// Write calls to with the function that writes the text of d, which limitof.Output bounds. With Options.Check the text
+// Write calls to with the function that writes d, which limitof.Output bounds. With Options.Check the text
 // is compared with the files meanwhile. The report is nil without a check. After a check d has no records.
 func (m *Module) Write(ctx context.Context, d *dump.Module, opt Options, to func(write func(io.Writer) error) error) (*report.Report, error) {
 	bounded := func(w io.Writer) error {
-		return d.Write(bounds.NewWriter(ctx, w, limitof.Output, m.Image.Main.Path(), m.Image.Size()))
+		w = bounds.NewWriter(ctx, w, limitof.Output, m.Image.Main.Path(), m.Image.Size())
+		if opt.GSYM {
+			return d.WriteGSYM(w)
+		}
+		return d.Write(w)
 	}
-	if !opt.Check {
+	if !opt.Check || opt.GSYM {
 		return nil, to(bounded)
 	}
 

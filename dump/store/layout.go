@@ -16,12 +16,13 @@ type Layout uint8
 // The layouts. IDs in paths of Unified and GDB are lower case and divided after
 // the second digit.
 const (
-	// Breakpad has NAME/ID/NAME.sym (Breakpad's SimpleSymbolSupplier, Tecken).
+	// Breakpad has NAME/ID/NAME.sym (Breakpad's SimpleSymbolSupplier, Tecken), and NAME.gsym beside it, the file
+	// name that llvm-symbolizer looks for.
 	Breakpad Layout = iota
 	// Unified has ID/breakpad, ID/executable and ID/debuginfo (Sentry's
-	// symbolicator); the ID is the build id, else the module's.
+	// symbolicator), and ID/gsym; the ID is the build id, else the module's.
 	Unified
-	// GDB has BUILDID.sym, BUILDID.debug and the program as BUILDID (GDB manual,
+	// GDB has BUILDID.sym, BUILDID.gsym, BUILDID.debug and the program as BUILDID (GDB manual,
 	// "Separate Debug Files"). GDB looks for them below a directory .build-id.
 	GDB
 )
@@ -36,6 +37,7 @@ type Kind uint8
 // The kinds of files.
 const (
 	Symbols    Kind = iota // the symbol file
+	GSYM                   // the same in LLVM's format
 	Executable             // the ELF file that is loaded
 	DebugInfo              // the ELF file with the debug information alone
 )
@@ -78,20 +80,21 @@ func (l Layout) paths(m Module, kind Kind) (paths []string, err error) {
 	id = strings.ToLower(id)
 	id = id[:2] + "/" + id[2:]
 	if l == Unified {
-		return []string{id + "/" + [...]string{"breakpad", "executable", "debuginfo"}[kind]}, nil
+		return []string{id + "/" + [...]string{"breakpad", "gsym", "executable", "debuginfo"}[kind]}, nil
 	}
-	return []string{id + [...]string{".sym", "", ".debug"}[kind]}, nil
+	return []string{id + [...]string{".sym", ".gsym", "", ".debug"}[kind]}, nil
 }
 
 func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
-	if kind != Symbols {
+	if kind > GSYM {
 		return nil, errNoPlace
 	}
+	suffix := [...]string{".sym", ".gsym"}[kind]
 
 	for _, name := range m.Names {
 		// Breakpad replaces the ending .pdb, which modules of Windows have.
 		name = fileName(name)
-		file := strings.TrimSuffix(name, ".pdb") + ".sym"
+		file := strings.TrimSuffix(name, ".pdb") + suffix
 		if len(file)+maxSuffix > maxName {
 			return nil, fmt.Errorf("%w: %.40s… has %d bytes", errNameTooLong, name, len(name))
 		}

@@ -71,7 +71,7 @@ func (s *Store) Paths(m Module, kind Kind) ([]string, error) {
 	paths, err := s.opt.Layout.paths(m, kind)
 
 	// symbolicator recognises compression by the content, not by the name.
-	if s.opt.Layout == Breakpad || s.opt.Layout == GDB && kind == Symbols {
+	if s.opt.Layout == Breakpad || s.opt.Layout == GDB && kind <= GSYM {
 		for i := range paths {
 			paths[i] += suffixes[s.opt.Compression]
 			if s.objects != nil {
@@ -131,7 +131,7 @@ type Size struct {
 // ErrStore.
 func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (size Size, err error) {
 	how := None
-	if kind == Symbols || s.opt.Layout == Unified {
+	if kind <= GSYM || s.opt.Layout == Unified {
 		how = s.opt.Compression
 	}
 

@@ -34,6 +34,10 @@ func TestPaths(t *testing.T) {
 	}{
 		{Breakpad, lib, Symbols, []string{"libz.so.1/" + id + "/libz.so.1.sym", "libz.so.1.2.13/" + id + "/libz.so.1.2.13.sym"}, nil},
 		{Breakpad, plain, Symbols, []string{"app.pdb/" + id + "/app.sym"}, nil},
+		{Breakpad, plain, GSYM, []string{"app.pdb/" + id + "/app.gsym"}, nil},
+		{Unified, plain, GSYM, []string{"2a/54ed33e19f4228d156b68a8ddec66a0/gsym"}, nil},
+		{GDB, lib, GSYM, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d.gsym"}, nil},
+		{Breakpad, lib, Executable, nil, errNoPlace},
 		{Breakpad, lib, DebugInfo, nil, errNoPlace},
 		{Unified, lib, Symbols, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d/breakpad"}, nil},
 		{Unified, lib, Executable, []string{"33/ed542a9fe12842d156b68a8ddec66a0504d98d/executable"}, nil},

@@ -156,7 +156,7 @@ func (w *Writer) appendCall(b []byte, call *Call, base uint64, parent bool) []by
 	return binary.AppendUvarint(b, uint64(call.Line))
 }
 
-// contain reports whether ranges, of which there is at least one, ascend with gaps, and each lies in one of outer.
+// contain reports whether ranges, of which there is at least one, ascend without overlaps, and each lies in one of outer.
 func contain(outer, ranges []Range) bool {
 	if len(ranges) == 0 {
 		return false
@@ -167,7 +167,7 @@ func contain(outer, ranges []Range) bool {
 		for len(outer) > 0 && outer[0].Hi <= r.Lo {
 			outer = outer[1:]
 		}
-		if r.Lo >= r.Hi || len(outer) == 0 || r.Lo < outer[0].Lo || r.Hi > outer[0].Hi || i > 0 && r.Lo <= ranges[i-1].Hi {
+		if r.Lo >= r.Hi || len(outer) == 0 || r.Lo < outer[0].Lo || r.Hi > outer[0].Hi || i > 0 && r.Lo < ranges[i-1].Hi {
 			return false
 		}
 	}

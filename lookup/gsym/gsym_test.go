@@ -199,8 +199,8 @@ func TestRejected(t *testing.T) {
 		"call without code":      {[]Func{with(func(f *Func) { f.Calls = []Call{{Name: 1}} })}, errCalls},
 		"depth":                  {[]Func{with(func(f *Func) { f.Calls = []Call{call(1, 0x11, 0x12)} })}, errCalls},
 		"call outside of a call": {[]Func{with(func(f *Func) { f.Calls = []Call{call(0, 0x11, 0x13), call(1, 0x12, 0x14)} })}, errCalls},
-		"calls without a gap": {[]Func{with(func(f *Func) {
-			f.Calls = []Call{{Name: 1, Ranges: []Range{{0x11, 0x12}, {0x12, 0x13}}}}
+		"ranges of a call overlap": {[]Func{with(func(f *Func) {
+			f.Calls = []Call{{Name: 1, Ranges: []Range{{0x11, 0x13}, {0x12, 0x14}}}}
 		})}, errCalls},
 	} {
 		w := NewWriter(nil, false)

@@ -31,7 +31,7 @@ type Call struct {
 	Depth      uint32 // 0 for a call in the function itself
 	Name       String // of the inlined function
 	File, Line uint32 // of the call
-	// Ranges are the inlined code. They ascend with gaps, and each lies in a range of the call around it.
+	// Ranges are the inlined code. They ascend without overlaps, and each lies in a range of the call around it.
 	Ranges []Range
 }
 

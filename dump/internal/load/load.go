@@ -70,6 +70,7 @@ type Units struct {
 type Options struct {
 	Jobs       int
 	Inlines    bool
+	Linkage    bool // names are not demangled
 	Code       dwarfx.CodeMap
 	Companions *companion.Companions // or nil
 	Limits     limits.Limits
@@ -81,6 +82,7 @@ type Options struct {
 // Load reads the units of img. Damage costs the unit that it is in.
 func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.List, error) {
 	x := &loader{ctx: ctx, img: img, opt: opt, file: img.DWARF(), names: naming.NewTable(img.Size(), opt.Limits, opt.InTurn), release: func() {}}
+	x.names.Linkage = opt.Linkage
 	defer func() { x.release() }()
 	for _, step := range []func() error{x.openAlt, x.readUnits, x.readSplits, x.nameUnits} {
 		err := step()

@@ -13,6 +13,9 @@ import (
 // number a name gets depends on the order in which goroutines add names; the text of a
 // name does not.
 type Table struct {
+	// Linkage, which is set before the first name, makes the text of a name with a linkage name that one.
+	Linkage bool
+
 	seed   maphash.Seed
 	shards [shardCount]shard
 

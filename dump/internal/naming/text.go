@@ -168,6 +168,10 @@ func (x *Namer) number(k *Key, order uint64) uint32 {
 		return number
 	}
 
+	if x.table.Linkage && len(k.Linkage) > 0 {
+		x.set(number, order, string(k.Linkage), false)
+		return number
+	}
 	text, ascii, plain := readable(k, &x.demangler)
 	if plain {
 		x.plain = append(x.plain, plainName{number, order, *k})
@@ -210,8 +214,11 @@ func readable(k *Key, demangler *demangle.Demangler) (text string, ascii, plain 
 	return Omitted, false, false
 }
 
-// SymbolText returns the readable form of a symbol's name.
-func SymbolText(symbol []byte, demangler *demangle.Demangler) string {
+// SymbolText returns the text of a symbol's name.
+func (t *Table) SymbolText(symbol []byte, demangler *demangle.Demangler) string {
+	if t.Linkage {
+		return string(symbol)
+	}
 	text, _, _ := readable(&Key{Linkage: symbol}, demangler)
 	return text
 }

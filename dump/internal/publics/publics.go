@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Load     uint64        // load address, which addresses are relative to
 	Multiple bool          // mark symbols that share an address
+	Linkage  bool          // names are not demangled
 	Language uint16        // DW_LANG of the symbols, as far as it matters for their names
 	Limits   limits.Limits // the names of all slots are within the limit names
 }
@@ -43,7 +44,7 @@ type Listed struct {
 func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options) (Listed, losses.List) {
 	var l Listed
 	var all []sized
-	namer := &namer{language: opt.Language, left: opt.Limits.Max(limitof.Names, img.Size())}
+	namer := &namer{raw: opt.Linkage, language: opt.Language, left: opt.Limits.Max(limitof.Names, img.Size())}
 	next := 0 // index in funcs of the first function that ends above the symbol
 	for i := 0; i < len(syms); {
 		s := &syms[i]
@@ -100,6 +101,7 @@ func merge(symbols, slots []sized) []sized {
 
 // namer makes the readable names of symbols.
 type namer struct {
+	raw       bool // names stay as they are
 	language  uint16
 	demangler demangle.Demangler
 	left      uint64 // bytes that demangled names may still have
@@ -109,6 +111,9 @@ type namer struct {
 // readable returns the readable name of a symbol, which may be symbol itself: also after the readable
 // names have taken the memory that they may take.
 func (n *namer) readable(symbol []byte) []byte {
+	if n.raw {
+		return symbol
+	}
 	text, ok := n.demangler.ForLanguage(n.language, symbol)
 	if !ok {
 		return symbol
