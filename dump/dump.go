@@ -53,6 +53,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/identity"
+	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 	"symkit/internal/par"
@@ -148,7 +149,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options, inTurn bool) (*Modu
 	}
 	m.Stats.add(lost)
 
-	code, bias := codeMap(img.Main), uint64(0)
+	code, bias := debuginfo.CodeMap(img.Main), uint64(0)
 	if !opt.KeepAddress {
 		bias = img.Main.LoadAddress()
 	}
@@ -310,23 +311,6 @@ func newModule(img *elfx.Image, opt Options) (m *Module, lost losses.List, err e
 		m.CodeID = strings.ToUpper(hex.EncodeToString(id))
 	}
 	return m, lost, nil
-}
-
-// codeMap returns the ranges of code: the executable sections. An executable segment
-// may hold the ELF header too, and then address 0 of a shared library, which is a
-// tombstone; so segments are used only for a file without sections.
-func codeMap(f *elfx.File) dwarfx.CodeMap {
-	var ranges []dwarfx.Range
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 {
-			ranges = append(ranges, dwarfx.Range{Lo: s.Addr, Hi: s.Addr + s.Size})
-		}
-	}
-	if ranges == nil {
-		ranges = f.ExecRanges()
-	}
-	return dwarfx.NewCodeMap(ranges)
 }
 
 // relocLosses returns an error for each relocation of a relocatable object that could

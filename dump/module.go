@@ -16,6 +16,7 @@ import (
 	"symkit/dump/internal/write"
 	"symkit/elfx"
 	"symkit/emit"
+	"symkit/internal/debuginfo"
 	"symkit/internal/filename"
 	"symkit/internal/mem"
 )
@@ -150,7 +151,7 @@ func (m *Module) Write(out io.Writer) error {
 func (m *Module) WriteGSYM(out io.Writer) error {
 	main := m.img.Main
 	err := mem.Guard(func() error {
-		return gsymout.Module(out, m.img.BuildID(), main.BigEndian, codeMap(main), &m.records)
+		return gsymout.Module(out, m.img.BuildID(), main.BigEndian, debuginfo.CodeMap(main), &m.records)
 	})
 	return m.unchanged(err)
 }

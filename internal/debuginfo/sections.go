@@ -53,3 +53,20 @@ func ReadAll(ctx context.Context, jobs int, f *elfx.File, suffix string, lim lim
 	errs, err = Read(ctx, jobs, f, wanted, suffix)
 	return s, errs, err
 }
+
+// CodeMap returns the ranges of code: the executable sections. An executable segment
+// may hold the ELF header too, and then address 0 of a shared library, which is a
+// tombstone; so segments are used only for a file without sections.
+func CodeMap(f *elfx.File) dwarfx.CodeMap {
+	var ranges []dwarfx.Range
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 {
+			ranges = append(ranges, dwarfx.Range{Lo: s.Addr, Hi: s.Addr + s.Size})
+		}
+	}
+	if ranges == nil {
+		ranges = f.ExecRanges()
+	}
+	return dwarfx.NewCodeMap(ranges)
+}

@@ -45,6 +45,8 @@ const (
 	slotDeclaration
 	slotCallFile
 	slotCallLine
+	slotCallColumn
+	slotDiscriminator
 	// The scan fills scanSlots slots; readAttrs fills the others, too.
 	scanSlots
 )
@@ -61,6 +63,8 @@ const (
 	slotGNUDwoID
 	slotGNURangesBase
 	slotSignature
+	slotDeclFile
+	slotDeclLine
 	numSlots
 )
 
@@ -244,6 +248,8 @@ type callForm struct {
 	ranges     field // if its form is 0, low and high hold
 	low, high  field // an address and a length
 	file, line field
+	column     field
+	discr      field
 	size       uint16 // of all attributes
 	children   bool
 }

@@ -31,13 +31,16 @@ func (x *scanner) call(f *callForm, next int) bool {
 		ranges.To = uint32(len(x.s.Ranges))
 	}
 
-	// A call without code is not recorded, but may have children.
-	if ranges.From != ranges.To {
+	// A call without code may have children. It is recorded if the scan is to be full.
+	if ranges.From != ranges.To || x.s.Full {
 		file := NoFile
 		if f.file.form != 0 {
 			file = min(clip32(f.file.in(attrs)), NoFile-1)
 		}
 		x.addCall(origin, file, clip32(f.line.in(attrs)), ranges)
+		if x.s.Full {
+			x.s.Places = append(grown(x.s.Places), Place{clip32(f.column.in(attrs)), clip32(f.discr.in(attrs))})
+		}
 		depth++
 	}
 
@@ -56,7 +59,7 @@ func (x *scanner) inline() bool {
 		return false
 	}
 	ranges := x.ranges()
-	if ranges.From == ranges.To {
+	if ranges.From == ranges.To && !x.s.Full {
 		return false
 	}
 
@@ -65,6 +68,9 @@ func (x *scanner) inline() bool {
 		file = min(clip32(v.v), NoFile-1)
 	}
 	x.addCall(origin, file, clip32(x.vals[slotCallLine].v), ranges)
+	if x.s.Full {
+		x.s.Places = append(x.s.Places, Place{clip32(x.vals[slotCallColumn].v), clip32(x.vals[slotDiscriminator].v)})
+	}
 	return true
 }
 

@@ -26,7 +26,8 @@ const (
 	attrGNUDwoID     = 0x2131
 	// DW_AT_GNU_ranges_base is for the split unit alone; gcc writes it into the
 	// skeleton, whose own DW_AT_ranges it must not change.
-	attrGNURangesBase = 0x2132
+	attrGNURangesBase    = 0x2132
+	attrGNUDiscriminator = 0x2136
 )
 
 // attrSlots has the slot of each wanted attribute, plus 1.
@@ -55,6 +56,10 @@ var attrSlots = [...]slot{
 	attrGNUDwoID:             slotGNUDwoID + 1,
 	attrGNURangesBase:        slotGNURangesBase + 1,
 	dwarf.AttrSignature:      slotSignature + 1,
+	dwarf.AttrCallColumn:     slotCallColumn + 1,
+	attrGNUDiscriminator:     slotDiscriminator + 1,
+	dwarf.AttrDeclFile:       slotDeclFile + 1,
+	dwarf.AttrDeclLine:       slotDeclLine + 1,
 }
 
 // attrSlot returns the slot of an attribute; ok is false if the attribute is not wanted.

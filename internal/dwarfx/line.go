@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"symkit/internal/wire"
 )
 
 // A line number program emits rows in sequences; each sequence covers code without a
@@ -18,24 +20,40 @@ import (
 // out; if two sequences cover one address, the first one listed holds. Damage ends the
 // table: t has the rows before the damage, and the located error is returned.
 func (d *Data) ReadLines(u *Unit, t *LineTable) error {
-	t.Rows, t.seqs, t.owed, t.paid = t.Rows[:0], t.seqs[:0], 0, 0
-	if !u.HasLines {
-		t.h = lineHeader{}
-		return nil
-	}
-	c := d.cursor(".debug_line", d.Line)
-	c.Seek(u.LineOff)
-	if err := d.readLineHeader(&c, u, t); err != nil {
+	c, err := t.open(d, u)
+	if err != nil || !u.HasLines {
 		return t.released(err)
 	}
-
-	// The header says where the program begins.
-	c.Seek(uint64(t.h.programAt))
 	m := lineMachine{d: d, t: t, h: &t.h, c: c}
 	m.run()
 	t.pay(&m.c, 0)
+	if t.Full {
+		t.Places = t.Places[:len(t.Rows)]
+	}
 	t.flatten()
 	return t.released(m.c.Err())
+}
+
+// ReadFiles is Data.ReadLines for the files of u's line table alone: t has no rows.
+func (t *LineTable) ReadFiles(u *Unit) error {
+	_, err := t.open(u.data, u)
+	return t.released(err)
+}
+
+// open reads the header of u's line table. c begins with the program.
+func (t *LineTable) open(d *Data, u *Unit) (c wire.Cursor, err error) {
+	t.Rows, t.Places, t.seqs, t.owed, t.paid = t.Rows[:0], t.Places[:0], t.seqs[:0], 0, 0
+	if !u.HasLines {
+		t.h = lineHeader{}
+		return c, nil
+	}
+	c = d.cursor(".debug_line", d.Line)
+	c.Seek(u.LineOff)
+	err = d.readLineHeader(&c, u, t)
+	if err == nil {
+		c.Seek(uint64(t.h.programAt)) // the header says where the program begins
+	}
+	return c, err
 }
 
 // LineKey identifies a line program. ReadLines makes the same table for all units of one
@@ -79,7 +97,7 @@ func (t *LineTable) flatten() {
 
 	// The sort is stable: of two sequences at one address, the first one listed wins.
 	slices.SortStableFunc(t.seqs, func(a, b lineSeq) int { return cmp.Compare(a.lo, b.lo) })
-	t.flat = t.flat[:0]
+	t.flat, t.flatPlaces = t.flat[:0], t.flatPlaces[:0]
 	if cap(t.flat) < len(t.Rows) {
 		t.flat = make([]LineRow, 0, cap(t.Rows))
 	}
@@ -95,11 +113,15 @@ func (t *LineTable) flatten() {
 			if r.File == EndOfCode || rows[i+1].Addr > pos {
 				r.Addr = max(r.Addr, pos)
 				t.flat = append(t.flat, r)
+				if t.Full {
+					t.flatPlaces = append(t.flatPlaces, t.Places[int(s.rows.From)+i])
+				}
 			}
 		}
 		pos = s.hi
 	}
 	t.Rows, t.flat = t.flat, t.Rows
+	t.Places, t.flatPlaces = t.flatPlaces, t.Places
 }
 
 // File returns the name of file n and the name of its directory, as the table
@@ -131,6 +153,7 @@ func (t *LineTable) BaseDir(compDir []byte) []byte {
 
 func (m *lineMachine) reset() {
 	m.addr, m.opIndex, m.file, m.line, m.dead = 0, 0, 1, 1, false
+	m.column, m.discriminator = 0, 0
 }
 
 func (m *lineMachine) run() {
@@ -138,7 +161,9 @@ func (m *lineMachine) run() {
 	h, c := m.h, &m.c
 	m.t.steps.reset(h)
 	for c.Len() > 0 {
-		m.fast()
+		if !m.t.Full {
+			m.fast()
+		}
 		if c.Len() == 0 {
 			break
 		}
@@ -194,7 +219,13 @@ func (m *lineMachine) standard(op uint8) {
 	case lnsFixedAdvancePC:
 		m.addr += uint64(c.U16())
 		m.opIndex = 0
-	default: // set_column, set_isa, the flags, and unknown opcodes
+	case lnsSetColumn:
+		if m.t.Full && h.opcodeLengths[op-1] == 1 {
+			m.column = c.ULEB()
+			break
+		}
+		fallthrough
+	default: // set_isa, the flags, and unknown opcodes
 		for range h.opcodeLengths[op-1] {
 			c.SkipLEB()
 		}
@@ -227,6 +258,10 @@ func (m *lineMachine) extended() {
 			m.t.Rows = m.t.Rows[:m.first]
 		}
 		m.addr, m.opIndex, m.dead = addr, 0, dead
+	case lneSetDiscriminator:
+		if m.t.Full {
+			m.discriminator = body.ULEB()
+		}
 	case lneDefineFile:
 		f := readLineFileV4(&body, body.CString())
 		m.t.pay(&body, nameMemory)
@@ -250,6 +285,8 @@ func (m *lineMachine) strays() bool {
 // row appends a row of the matrix. Of rows at one address the last holds; a row at a
 // lower address begins a new run.
 func (m *lineMachine) row() {
+	place := Place{clip32(m.column), clip32(m.discriminator)}
+	m.discriminator = 0
 	if m.dead {
 		return
 	}
@@ -270,7 +307,7 @@ func (m *lineMachine) row() {
 	// A row that repeats the line before changes nothing.
 	row := LineRow{Addr: m.addr, Line: clip32(m.line), File: min(clip32(m.file), EndOfCode-1)}
 	if len(m.t.Rows) > m.first {
-		if last := m.t.Rows[len(m.t.Rows)-1]; last.File == row.File && last.Line == row.Line {
+		if last := m.t.Rows[len(m.t.Rows)-1]; last.File == row.File && last.Line == row.Line && (!m.t.Full || m.t.Places[len(m.t.Rows)-1] == place) {
 			return
 		}
 	}
@@ -278,6 +315,14 @@ func (m *lineMachine) row() {
 		m.t.pay(&m.c, 0)
 	}
 	m.t.Rows = append(grown(m.t.Rows), row)
+	m.t.place(place)
+}
+
+// place gives the last row its place. Places after those of the rows are of rows that were removed.
+func (t *LineTable) place(p Place) {
+	if t.Full {
+		t.Places = append(grown(t.Places[:len(t.Rows)-1]), p)
+	}
 }
 
 // endRun closes the open run of rows at address end.
@@ -285,7 +330,7 @@ func (m *lineMachine) endRun(end uint64) {
 	t := m.t
 	if m.d.ISABit {
 		end &^= 1
-		t.Rows = withoutISABit(t.Rows, m.first)
+		t.clearISABit(m.first)
 	}
 
 	// A last row at or after the end covers no code; the run then ends at that row.
@@ -296,6 +341,7 @@ func (m *lineMachine) endRun(end uint64) {
 
 	if len(t.Rows) > m.first {
 		t.Rows = append(t.Rows, LineRow{Addr: end, File: EndOfCode})
+		t.place(Place{})
 		t.pay(&m.c, seqMemory)
 		t.seqs = append(t.seqs, lineSeq{
 			lo: t.Rows[m.first].Addr, hi: end,
@@ -305,21 +351,27 @@ func (m *lineMachine) endRun(end uint64) {
 	m.first = len(t.Rows)
 }
 
-// withoutISABit clears bit 0 of the addresses of rows[first:]. As in row, the last row at an
+// clearISABit clears bit 0 of the addresses of Rows[first:]. As in row, the last row at an
 // address counts, and a row that repeats the line before is left out.
-func withoutISABit(rows []LineRow, first int) []LineRow {
-	out := rows[:first]
-	for _, row := range rows[first:] {
+func (t *LineTable) clearISABit(first int) {
+	n := first // rows that are kept
+	for i := first; i < len(t.Rows); i++ {
+		row := t.Rows[i]
 		row.Addr &^= 1
-		if n := len(out); n > first && out[n-1].Addr == row.Addr {
-			out = out[:n-1]
+		if n > first && t.Rows[n-1].Addr == row.Addr {
+			n--
 		}
-		if n := len(out); n > first && out[n-1].Line == row.Line && out[n-1].File == row.File {
+		same := n > first && t.Rows[n-1].Line == row.Line && t.Rows[n-1].File == row.File
+		if same && (!t.Full || t.Places[n-1] == t.Places[i]) {
 			continue
 		}
-		out = append(out, row)
+		t.Rows[n] = row
+		if t.Full {
+			t.Places[n] = t.Places[i]
+		}
+		n++
 	}
-	return out
+	t.Rows = t.Rows[:n]
 }
 
 // clip32 returns v, or the largest uint32 if v is larger.

@@ -71,15 +71,21 @@ type LineTable struct {
 	// Pay may be nil.
 	Pay func(bytes uint64) error
 
+	// Full makes ReadLines fill Places, and keep rows that differ in their place alone. That takes longer.
+	Full bool
+
 	// Rows ascend strictly, except that a row may follow an EndOfCode row of the same
 	// address.
-	Rows  []LineRow
-	owed  uint64 // bytes that were not paid for yet
-	paid  int    // rows that were
-	h     lineHeader
-	seqs  []lineSeq
-	flat  []LineRow // scratch of flatten
-	steps lineSteps
+	Rows []LineRow
+	// Places are those of Rows, if Full.
+	Places     []Place
+	owed       uint64 // bytes that were not paid for yet
+	paid       int    // rows that were
+	h          lineHeader
+	seqs       []lineSeq
+	flat       []LineRow // scratch of flatten
+	flatPlaces []Place
+	steps      lineSteps
 }
 
 // lineSeq is code without a gap, [lo, hi), and its rows; the last one is an EndOfCode
@@ -104,9 +110,10 @@ const (
 	lnsSetEpilogue    = 11
 	lnsSetISA         = 12
 
-	lneEndSequence = 1
-	lneSetAddress  = 2
-	lneDefineFile  = 3
+	lneEndSequence      = 1
+	lneSetAddress       = 2
+	lneDefineFile       = 3
+	lneSetDiscriminator = 4
 )
 
 // lineMachine is the state machine of DWARF 5 §6.2.2, with the registers that
@@ -127,19 +134,26 @@ type lineMachine struct {
 	// first is the index of the sequence's first row; at most one run of
 	// ascending rows is open.
 	first int
+	// column and discriminator are those of the next row, if t.Full.
+	column, discriminator uint64
 }
 
 // Bytes of memory that parts of a line table take while their slices grow.
 const (
-	rowMemory  = 32 // with the copy that flatten sorts
-	seqMemory  = 48
-	nameMemory = 64 // a file or a directory
+	rowMemory   = 32 // with the copy that flatten sorts
+	placeMemory = 16
+	seqMemory   = 48
+	nameMemory  = 64 // a file or a directory
 )
 
 // pay counts bytes of memory, and the rows that are new. Small amounts are paid together, and when
 // bytes is 0. c fails if they are too much.
 func (t *LineTable) pay(c *wire.Cursor, bytes int) {
-	t.owed += uint64(bytes + rowMemory*max(len(t.Rows)-t.paid, 0))
+	row := rowMemory
+	if t.Full {
+		row += placeMemory
+	}
+	t.owed += uint64(bytes + row*max(len(t.Rows)-t.paid, 0))
 	t.paid = max(t.paid, len(t.Rows))
 	if bytes > 0 && t.owed < payEach || t.Pay == nil {
 		return
@@ -154,7 +168,7 @@ func (t *LineTable) pay(c *wire.Cursor, bytes int) {
 // the error no longer.
 func (t *LineTable) released(err error) error {
 	if errors.Is(err, limits.ErrExceeded) {
-		*t = LineTable{Pay: t.Pay}
+		*t = LineTable{Pay: t.Pay, Full: t.Full}
 	}
 	return err
 }

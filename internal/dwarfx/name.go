@@ -360,3 +360,51 @@ func (x *scanner) seekTop(tops []Ref, target Ref) (after []Ref) {
 	}
 	return tops[n:]
 }
+
+// Decl is where a function is declared: a file of the line table of Unit, and a line; each 0 if it
+// is not known.
+type Decl struct {
+	Unit *Unit // nil without a file
+	File uint32
+	Line uint32
+}
+
+// DeclOf returns the first DW_AT_decl_file and the first DW_AT_decl_line in the chain of origins of
+// the DIE at ref. What comes after damage is not known.
+func (x *Namer) DeclOf(d *Data, ref Ref) (decl Decl) {
+	hasLine := false
+	for links := 0; links < maxOrigins && ref != 0; links++ {
+		if ref&refAlt != 0 {
+			d = d.alt
+			if d == nil {
+				return decl
+			}
+			ref &^= refAlt
+		}
+		err := x.seek(d, ref)
+		if err != nil {
+			return decl
+		}
+		s := &x.scan
+		err = d.readDIE(s.u, s.t, &s.c, &x.vals)
+		if err != nil {
+			return decl
+		}
+
+		if decl.Unit == nil && x.vals.has(slotDeclFile) {
+			decl.Unit, decl.File = s.u, clip32(x.vals[slotDeclFile].v)
+		}
+		if !hasLine && x.vals.has(slotDeclLine) {
+			decl.Line, hasLine = clip32(x.vals[slotDeclLine].v), true
+		}
+		if decl.Unit != nil && hasLine {
+			return decl
+		}
+
+		ref = s.u.ref(x.vals[slotOrigin])
+		if ref == 0 {
+			ref = s.u.ref(x.vals[slotSpecification])
+		}
+	}
+	return decl
+}

@@ -65,6 +65,9 @@ func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]
 	}
 }
 
+// RootEntries returns how many entries the range lists of all roots may have together.
+func (s *Sections) RootEntries() int { return 2*(len(s.Ranges)+len(s.RngLists)) + 1<<16 }
+
 // Kinds of range list entries (DWARF 5 §7.25).
 const (
 	rleEnd          = 0
@@ -141,4 +144,41 @@ func (d *Data) appendRngList(dst []Range, u *Unit, off uint64, budget *int) ([]R
 		}
 		dst = d.appendRange(dst, lo&top, hi&top)
 	}
+}
+
+// RootRanges appends to dst the ranges of code that the root DIE of u gives. If the root gives
+// none, as in units of some assemblers and of dwz, dst is returned as it is. The entries of range
+// lists are taken from *entries: the lists of a file can be one list, of all its bytes, of all units.
+func (u *Unit) RootRanges(dst []Range, entries *int) ([]Range, error) {
+	d := u.data
+	c := d.unitCursor(u, u.first)
+	code := c.ULEB()
+	if code == 0 || c.Err() != nil {
+		return dst, c.Err()
+	}
+	specs, err := d.findSpecs(u, code)
+	if err != nil {
+		return dst, err
+	}
+	var root slots
+	err = d.readAttrs(u, &c, specs, &root)
+	if err != nil {
+		return dst, err
+	}
+
+	// Without a list the root has one range, or a base address alone.
+	if root.has(slotRanges) {
+		return d.appendRanges(dst, u, root[slotRanges], entries)
+	}
+	lo, ok := d.address(u, root[slotLowPC])
+	hi, isAddress := d.address(u, root[slotHighPC])
+	switch {
+	case !root.has(slotLowPC) || !root.has(slotHighPC) || !ok:
+		return dst, nil
+	case !isAddress && root[slotHighPC].isConstant():
+		hi = lo + root[slotHighPC].v
+	case !isAddress:
+		return dst, nil
+	}
+	return d.appendRange(dst, lo, hi), nil
 }

@@ -21,6 +21,7 @@ import (
 // ends the unit: s holds the records before the damage, and the located error is returned.
 func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	s.Funcs, s.Inlines, s.Origins, s.Ranges, s.runs = s.Funcs[:0], s.Inlines[:0], nil, s.Ranges[:0], s.runs[:0]
+	s.Places = s.Places[:0]
 	s.Typeless = false
 	if u.IsType() {
 		return nil
@@ -342,9 +343,12 @@ func (x *scanner) finish() {
 	byFunc := func(a, b callRun) int { return cmp.Compare(a.fn, b.fn) }
 	if !slices.IsSortedFunc(s.runs, byFunc) {
 		slices.SortStableFunc(s.runs, byFunc)
-		calls := slices.Clone(s.Inlines)
+		calls, places := slices.Clone(s.Inlines), slices.Clone(s.Places)
 		n := 0
 		for _, run := range s.runs {
+			if s.Full {
+				copy(s.Places[n:], places[run.calls.From:run.calls.To])
+			}
 			n += copy(s.Inlines[n:], calls[run.calls.From:run.calls.To])
 		}
 	}

@@ -29,10 +29,17 @@ type Inline struct {
 // NoFile is the CallFile of a call without a place.
 const NoFile = ^uint32(0)
 
+// Place is a column and DWARF's discriminator of a call or a row, each 0 if it is not known.
+type Place struct{ Column, Discriminator uint32 }
+
 // Scan is the result of a unit. Its slices are reused by the next Scan into it.
 type Scan struct {
+	// Full makes ScanUnit fill Places, and record the inlined calls without code too: others lie in them.
+	Full bool
+
 	Funcs   []Func
 	Inlines []Inline // by function; within one, in the order of the DIEs: outer before inner
+	Places  []Place  // of Inlines, if Full
 	Origins []Ref    // the DIEs of the called functions' abstract instances, each once
 	Ranges  []Range
 	// Typeless reports that no DIE of the unit has a type: the compiler described lines and calls alone (-g1).

@@ -197,10 +197,12 @@ func (f *field) isNumber() bool {
 // machines have none.
 func (x *compiled) addCall(d *Data, w *layout, f *[scanSlots]field) int {
 	ranges, file, line := &f[slotRanges], &f[slotCallFile], &f[slotCallLine]
+	column, discr := &f[slotCallColumn], &f[slotDiscriminator]
 	switch {
 	case d.BigEndian, w.class != classInline, w.size < 0, w.size > math.MaxUint16,
 		f[slotOrigin].form != formRef4,
 		file.form != 0 && !file.isNumber(), line.form != 0 && !line.isNumber(),
+		column.form != 0 && !column.isNumber(), discr.form != 0 && !discr.isNumber(),
 		ranges.form == 0 && (f[slotLowPC].form != formAddr || !f[slotHighPC].isNumber()),
 		ranges.form != 0 && ranges.form != formSecOffset && ranges.form != formData4:
 		return -1
@@ -208,7 +210,7 @@ func (x *compiled) addCall(d *Data, w *layout, f *[scanSlots]field) int {
 
 	x.calls = append(x.calls, callForm{
 		origin: f[slotOrigin], ranges: *ranges, low: f[slotLowPC], high: f[slotHighPC],
-		file: *file, line: *line, size: uint16(w.size), children: w.children,
+		file: *file, line: *line, column: *column, discr: *discr, size: uint16(w.size), children: w.children,
 	})
 	return len(x.calls) - 1
 }

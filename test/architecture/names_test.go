@@ -30,6 +30,7 @@ var publicNames = map[string]int{
 	"emit":                 78,
 	"limits":               10,
 	"located":              9,
+	"lookup":               15,
 	"lookup/gsym":          18,
 	"sframe":               30,
 	"walk":                 63,

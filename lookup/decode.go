@@ -1,0 +1,237 @@
+package lookup
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"symkit/internal/debuginfo"
+	"symkit/internal/dwarfx"
+)
+
+// decoder decodes units, one after the other.
+type decoder struct {
+	x     *module
+	scan  dwarfx.Scan
+	table dwarfx.LineTable
+	namer dwarfx.Namer
+	other map[*dwarfx.Unit]*fileTable // files of other units, for declarations
+	paid  int64                       // bytes of the unit that is being decoded
+
+	code  []interval
+	text  []byte
+	spans []textSpan // of text: the strings of the unit
+}
+
+// fileTable is the list of files of another unit.
+type fileTable struct {
+	table dwarfx.LineTable
+	base  []byte
+}
+
+// textSpan is a string of decoder.text.
+type textSpan struct{ from, to uint32 }
+
+// errMemory: Options.Memory is less than what a unit takes.
+var errMemory = errors.New("the unit takes more memory than is allowed")
+
+func newDecoder(x *module) *decoder {
+	d := &decoder{x: x}
+	d.scan.Full, d.table.Full = true, true
+	d.scan.Pay, d.table.Pay = d.pay, d.pay
+	return d
+}
+
+// pay counts memory of the unit that is being decoded.
+func (d *decoder) pay(bytes uint64) error {
+	d.paid += int64(min(bytes, 1<<40))
+	if most := d.x.opt.Memory; most > 0 && d.paid > most/2 {
+		return errMemory
+	}
+	return nil
+}
+
+var errNoSplit = errors.New("its split DWARF file was not found")
+
+// unit decodes a unit of the file, or the split unit that belongs to it. Damage costs what comes after it: the
+// result has what could be read.
+func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
+	d.paid, d.other = 0, nil
+	d.text, d.spans = d.text[:0], d.spans[:0]
+	out := &unit{}
+	err := d.lines(root, out)
+
+	// The line table is that of the skeleton, whose functions are elsewhere.
+	u := root
+	if root.Split != 0 {
+		split := debuginfo.OpenSplit(root, d.x.pkg, d.x.others)
+		err = cmp.Or(err, errors.Join(split.Errs...))
+		u = split.Unit
+	}
+	if u == nil {
+		err = cmp.Or(err, errNoSplit)
+	} else {
+		err = cmp.Or(u.Data().ScanUnit(u, true, &d.scan), err)
+		d.scopes(u, root, out)
+		out.starts, out.innermost = paint(d.code)
+	}
+	d.strings(out)
+	return out, err
+}
+
+// lines reads the line table of root. The paths of its files are the first strings.
+func (d *decoder) lines(root *dwarfx.Unit, out *unit) error {
+	err := root.Data().ReadLines(root, &d.table)
+	out.rows, out.places = slices.Clone(d.table.Rows), slices.Clone(d.table.Places)
+	compDir, _ := root.String(root.CompDir) // a string outside of its section is no name
+	base := d.table.BaseDir(compDir)
+	for n := uint32(0); ; n++ {
+		dir, name, ok := d.table.File(n)
+		if !ok && n > 0 { // before DWARF 5 there is no file 0
+			break
+		}
+		d.addPath(base, dir, name)
+	}
+	out.files = make([]string, len(d.spans))
+	return err
+}
+
+// strings makes the strings of out, all parts of one text.
+func (d *decoder) strings(out *unit) {
+	text := string(d.text)
+	out.text = len(text)
+	list := d.spans
+	of := func(i int) string { return text[list[i].from:list[i].to] }
+	for i := range out.files {
+		out.files[i] = of(i)
+	}
+	list = list[len(out.files):]
+	for i := range out.funcs {
+		f := &out.funcs[i]
+		f.name, f.linkage, f.file = of(3*i), of(3*i+1), of(3*i+2)
+	}
+}
+
+// scopes makes the functions and calls of a scan. Each function has three strings.
+func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
+	s := &d.scan
+	out.funcs = make([]function, 0, len(s.Funcs)+len(s.Origins))
+	out.scopes = make([]scope, 0, len(s.Funcs)+len(s.Inlines))
+	d.code = d.code[:0]
+	for i := range s.Funcs {
+		d.addFunction(u, root, s.Funcs[i].DIE, out)
+	}
+	for _, ref := range s.Origins {
+		d.addFunction(u, root, ref, out)
+	}
+
+	// open has the enclosing scopes of the next call, by depth.
+	var open []int32
+	for i := range s.Funcs {
+		f := &s.Funcs[i]
+		open = append(open[:0], d.addScope(out, scope{parent: -1, fn: uint32(i)}, f.Ranges))
+		for k := f.Inlines.From; k < f.Inlines.To; k++ {
+			c := &s.Inlines[k]
+			depth := min(int(c.Depth), len(open)-1)
+			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
+			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
+		}
+	}
+}
+
+// addScope adds a scope with its code, and returns its index.
+func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
+	n := int32(len(out.scopes))
+	list := d.scan.Ranges[ranges.From:ranges.To]
+	if len(list) > 0 {
+		s.start = list[0].Lo
+	}
+	out.scopes = append(out.scopes, s)
+	for _, r := range list {
+		d.code = append(d.code, interval{r.Lo, r.Hi, n})
+	}
+	return n
+}
+
+// addFunction adds the function that the DIE at ref, of u or of a unit that u refers to, names.
+func (d *decoder) addFunction(u, root *dwarfx.Unit, ref dwarfx.Ref, out *unit) {
+	naming, _ := d.namer.NameOf(u.Data(), ref) // a name that cannot be read is missing
+	d.add(naming.Name)
+	d.add(naming.Linkage)
+	decl := d.namer.DeclOf(u.Data(), ref)
+	d.addDecl(u, root, decl)
+	out.funcs = append(out.funcs, function{line: decl.Line})
+}
+
+// add adds a string.
+func (d *decoder) add(text []byte) {
+	from := uint32(len(d.text))
+	d.text = append(d.text, text...)
+	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})
+}
+
+// addPath adds the path of a file of a line table as a string.
+func (d *decoder) addPath(base, dir, name []byte) {
+	from := uint32(len(d.text))
+	d.text = appendPath(d.text, base, dir, name)
+	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})
+}
+
+// addDecl adds the path of the file that a declaration is in as a string.
+func (d *decoder) addDecl(u, root *dwarfx.Unit, decl dwarfx.Decl) {
+	switch {
+	case decl.Unit == nil:
+		d.add(nil)
+		return
+	case decl.Unit == u || decl.Unit == root:
+		_, _, ok := d.table.File(decl.File)
+		if ok {
+			d.spans = append(d.spans, d.spans[decl.File])
+			return
+		}
+		d.add(nil)
+		return
+	}
+
+	// The function is declared in a unit with other files.
+	t := d.other[decl.Unit]
+	if t == nil {
+		t = &fileTable{}
+		_ = t.table.ReadFiles(decl.Unit) // a file that cannot be read is not known
+		compDir, _ := decl.Unit.String(decl.Unit.CompDir)
+		t.base = t.table.BaseDir(compDir)
+		if d.other == nil {
+			d.other = map[*dwarfx.Unit]*fileTable{}
+		}
+		d.other[decl.Unit] = t
+	}
+	dir, name, _ := t.table.File(decl.File)
+	d.addPath(t.base, dir, name)
+}
+
+// appendPath appends the path of a file: name, below dir unless it is absolute, below base unless both are
+// relative. Nothing is resolved: the path is as the compiler wrote it.
+func appendPath(dst, base, dir, name []byte) []byte {
+	if len(name) == 0 {
+		return dst
+	}
+	if name[0] != '/' {
+		if len(dir) == 0 || dir[0] != '/' {
+			dst = appendDir(dst, base)
+		}
+		dst = appendDir(dst, dir)
+	}
+	return append(dst, name...)
+}
+
+// appendDir appends a directory and a slash.
+func appendDir(dst, dir []byte) []byte {
+	if len(dir) == 0 {
+		return dst
+	}
+	dst = append(dst, dir...)
+	if dir[len(dir)-1] != '/' {
+		dst = append(dst, '/')
+	}
+	return dst
+}

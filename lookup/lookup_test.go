@@ -1,0 +1,199 @@
+package lookup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"symkit/lookup"
+)
+
+const fixtures = "../testdata/elf/"
+
+func Example() {
+	f, err := lookup.Open(context.Background(), fixtures+"cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	frames, err := f.Frames(nil, 0x4012de)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, frame := range frames {
+		fmt.Printf("%s at %s:%d:%d\n", frame.Name, frame.File, frame.Line, frame.Column)
+	}
+	// Output:
+	// pop at /symkit/src/cxx.h:36:19
+	// run at /symkit/src/cxx.cc:117:25
+}
+
+// open opens a fixture until t ends.
+func open(t testing.TB, name string, opt lookup.Options) *lookup.File {
+	t.Helper()
+	f, err := lookup.Open(t.Context(), fixtures+name, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+// answer is the text of the frames at an address.
+func answer(t testing.TB, f *lookup.File, addr uint64) string {
+	t.Helper()
+	frames, err := f.Frames(nil, addr)
+	if err != nil {
+		t.Error(err)
+	}
+	var lines []string
+	for _, frame := range frames {
+		name := frame.Linkage
+		if name == "" {
+			name = frame.Name
+		}
+		lines = append(lines, fmt.Sprintf("%s %s:%d:%d %d", name, filepath.Base(frame.File), frame.Line, frame.Column, frame.StartLine))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestFrames: frames are those of DWARF, wherever it is: answers are llvm-symbolizer's for the plain program.
+func TestFrames(t *testing.T) {
+	const never = "_ZN4shop5totalEii cxx.cc:44:6 43\n_ZN4shop5quoteEi cxx.cc:51:14 50\n_ZN4shop12never_calledEi cxx.cc:100:14 99"
+	for _, tt := range []struct {
+		file string
+		addr uint64
+		want string
+	}{
+		{"cxx-x86_64-gcc12-O2-dw5.elf", 0x40120b, never},
+		{"cxx-x86_64-gcc12-O2-dw5-split.elf", 0x40120b, never},
+		{"cxx-x86_64-gcc12-O2-dw4-split.elf", 0x40120b, never},
+		{"cxx-x86_64-gcc12-O2-dw5-dwz.elf", 0x40120b, never},
+		{"cxx-x86_64-gcc12-O2-dw5-zstd.elf", 0x40120b, never},
+		{"cxx-x86_64-gcc12-O2-dw5-mini.elf", 0x40120b, "_ZN4shop12never_calledEi .:0:0 0"},
+		{"lang-x86_64-gcc12-O2-dw2.elf", 0x40110b, "middle lang.c:14:38 15\noutermost .:0:0 16\ninlined .:0:0 18"},
+		{"cxx-x86_64-gcc12-O2-dw5.elf", 0x10, ""},
+	} {
+		f := open(t, tt.file, lookup.Options{})
+		got := answer(t, f, tt.addr)
+		if got != tt.want {
+			t.Errorf("%s at %#x:\n%s\nwant:\n%s", tt.file, tt.addr, got, tt.want)
+		}
+		for _, err := range f.Losses() {
+			t.Errorf("%s: %v", tt.file, err)
+		}
+	}
+}
+
+// TestLoad: decoded at once, one by one, or again and again because of a bound on memory, units give the same answers.
+func TestLoad(t *testing.T) {
+	const name = "cxx-x86_64-gcc12-O2-dw5.elf"
+	all, few := open(t, name, lookup.Options{}), open(t, name, lookup.Options{Memory: 200 << 10})
+	one := open(t, name, lookup.Options{})
+	err := all.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr := uint64(0x401000); addr < 0x401700; addr++ {
+		want := answer(t, one, addr)
+		if got := answer(t, all, addr); got != want {
+			t.Fatalf("at %#x after Load:\n%s\nwant:\n%s", addr, got, want)
+		}
+		if got := answer(t, few, addr); got != want {
+			t.Fatalf("at %#x with little memory:\n%s\nwant:\n%s", addr, got, want)
+		}
+	}
+}
+
+// TestSymbols: symbols are found by address and by name, functions and variables.
+func TestSymbols(t *testing.T) {
+	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
+	syms := f.Symbols(nil, "run")
+	if len(syms) != 1 || syms[0].Data || syms[0].Size == 0 {
+		t.Fatalf("run: %+v", syms)
+	}
+	got, ok := f.SymbolAt(syms[0].Addr + 1)
+	if !ok || got != syms[0] {
+		t.Errorf("at run+1: %+v, %v", got, ok)
+	}
+	if got := f.Symbols(nil, "nothing"); len(got) > 0 {
+		t.Errorf("nothing: %+v", got)
+	}
+}
+
+// TestNoAllocation: a lookup in a decoded unit allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
+	var frames []lookup.Frame
+	n := testing.AllocsPerRun(100, func() {
+		frames, _ = f.Frames(frames[:0], 0x40120b)
+	})
+	if n != 0 || len(frames) != 3 {
+		t.Errorf("%v allocations, %d frames", n, len(frames))
+	}
+}
+
+// TestOther: a file of another kind, and one that is missing, are errors.
+func TestOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "text")
+	err := os.WriteFile(path, []byte("text"), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lookup.Open(t.Context(), path, lookup.Options{})
+	if !errors.Is(err, lookup.ErrOther) {
+		t.Errorf("text: %v", err)
+	}
+	_, err = lookup.Open(t.Context(), path+"x", lookup.Options{})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("nothing: %v", err)
+	}
+}
+
+// TestSymbolFile: a symbol file has functions, calls and lines.
+func TestSymbolFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "app.sym")
+	text := "MODULE Linux x86_64 000000000000000000000000000000000 app\nFILE 0 a.c\nINLINE_ORIGIN 0 inner\n" +
+		"FUNC 1000 20 0 outer\nINLINE 0 7 0 0 1004 4\n1000 4 5 0\n1004 4 9 0\n1008 18 6 0\nPUBLIC 2000 0 other\n"
+	err := os.WriteFile(path, []byte(text), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := lookup.Open(t.Context(), path, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	frames, err := f.Frames(nil, 0x1004)
+	want := []lookup.Frame{{Name: "inner", File: "a.c", Line: 9, Inlined: true}, {Name: "outer", File: "a.c", Line: 7, Start: 0x1000}}
+	if err != nil || !slices.Equal(frames, want) {
+		t.Errorf("%+v, %v, want %+v", frames, err, want)
+	}
+}
+
+func BenchmarkWarm(b *testing.B) {
+	path := os.Getenv("SYMKIT_BENCH_FILE")
+	if path == "" {
+		path = fixtures + "cxx-x86_64-gcc12-O2-dw5.elf"
+	}
+	f, err := lookup.Open(b.Context(), path, lookup.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	syms := f.Symbols(nil, "main")
+	if len(syms) == 0 {
+		syms = f.Symbols(nil, "run")
+	}
+	var frames []lookup.Frame
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		frames, _ = f.Frames(frames[:0], syms[0].Addr+uint64(i%64))
+	}
+}

@@ -1,0 +1,291 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"symkit/elfx"
+	"symkit/elfx/companion"
+	"symkit/internal/debuginfo"
+	"symkit/internal/dwarfx"
+	"symkit/internal/mem"
+	"symkit/internal/par"
+)
+
+// A module knows which unit covers an address from the root DIEs alone (spans.go). The unit is decoded
+// (decode.go) when an address in it is asked for, and then kept: Frames of a decoded unit reads the unit
+// alone, without a lock. One slot belongs to each unit of the file.
+
+// module is an ELF file.
+type module struct {
+	image  *elfx.Image
+	others *companion.Companions
+	opt    Options
+	data   *dwarfx.Data
+	pkg    *debuginfo.Package // or nil
+	slots  []slot
+	spans  []span // by address, none overlapping
+	table  func() *symbolTable
+
+	workers sync.Pool    // of *decoder
+	clock   atomic.Int64 // counts decoded units
+	used    atomic.Int64 // bytes of decoded units
+
+	mu     sync.Mutex
+	losses []error
+	lost   int
+}
+
+// slot is a unit of the file, decoded or not.
+type slot struct {
+	decoded atomic.Pointer[unit]
+	last    atomic.Int64 // the module's clock as of the last use
+	mu      sync.Mutex   // held while the unit is decoded
+	err     error        // why the unit cannot be decoded as a whole, known once it was decoded
+}
+
+// newModule reads the sections of m and the roots of its units.
+func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, error) {
+	opt.Jobs = cmp.Or(opt.Jobs, runtime.GOMAXPROCS(0))
+	x := &module{image: m.Image, others: m.Companions, opt: opt}
+	x.workers.New = func() any { return newDecoder(x) }
+	x.table = sync.OnceValue(func() *symbolTable { return readSymbols(x.image, x.lose) })
+	err := mem.Guard(func() error { return x.open(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// open reads the sections, and the roots of all units.
+func (x *module) open(ctx context.Context) error {
+	f := x.image.DWARF()
+	code := debuginfo.CodeMap(x.image.Main)
+	s, errs, err := debuginfo.ReadAll(ctx, x.opt.Jobs, f, "", x.opt.Limits)
+	if err != nil {
+		return err
+	}
+	x.lose(errs...)
+	data, errs := dwarfx.Open(s, code)
+	x.data = data
+	x.loseIn(f, errs...)
+
+	// What the units refer to.
+	if x.others != nil && x.others.Alt != nil {
+		s, errs, err := debuginfo.ReadAll(ctx, x.opt.Jobs, x.others.Alt, "", x.opt.Limits)
+		if err != nil {
+			return err
+		}
+		x.lose(errs...)
+		alt, errs := dwarfx.Open(s, code)
+		x.loseIn(x.others.Alt, errs...)
+		data.SetAlt(alt)
+	}
+	if x.others != nil && slices.ContainsFunc(data.Units, func(u *dwarfx.Unit) bool { return u.Split != 0 }) {
+		pkg, errs, err := debuginfo.OpenPackage(ctx, x.opt.Jobs, x.others, x.opt.Limits)
+		if err != nil {
+			return err
+		}
+		x.lose(errs...)
+		x.pkg = pkg
+	}
+
+	x.slots = make([]slot, len(data.Units))
+	ranges, err := x.unitRanges(ctx)
+	x.spans = flatten(ranges)
+	return err
+}
+
+// unitRanges returns the code of each unit: that of its root or, if the root says nothing, that of its
+// functions.
+func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
+	var silent []int // units whose roots have no ranges
+	var ranges []dwarfx.Range
+	entries := x.data.RootEntries()
+	for i, u := range x.data.Units {
+		if u.IsType() {
+			continue
+		}
+		ranges, err = u.RootRanges(ranges[:0], &entries)
+		x.loseIn(x.image.DWARF(), err)
+		if len(ranges) == 0 && u.Split == 0 {
+			silent = append(silent, i)
+		}
+		for _, r := range ranges {
+			spans = append(spans, span{r.Lo, r.Hi, int32(i)})
+		}
+	}
+
+	found := make([][]span, len(silent))
+	err = par.Each(ctx, x.opt.Jobs, len(silent), func() func(int) error {
+		var scan dwarfx.Scan
+		return func(i int) error {
+			_ = x.data.ScanUnit(x.data.Units[silent[i]], false, &scan) // an error is one when the unit is decoded
+			for _, f := range scan.Funcs {
+				for _, r := range scan.Ranges[f.Ranges.From:f.Ranges.To] {
+					found[i] = append(found[i], span{r.Lo, r.Hi, int32(silent[i])})
+				}
+			}
+			return nil
+		}
+	})
+	return append(spans, slices.Concat(found...)...), err
+}
+
+// frames appends the frames of a virtual address.
+func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
+	from := len(dst)
+	var err error
+	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].hi > addr })
+	if i < len(x.spans) && x.spans[i].lo <= addr {
+		var u *unit
+		u, err = x.unit(int(x.spans[i].unit))
+		if u != nil {
+			dst = u.frames(dst, addr)
+		}
+	}
+
+	// The symbol names what DWARF does not.
+	last := len(dst) - 1
+	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
+		return dst, err
+	}
+	sym, ok := x.table().at(addr)
+	if !ok || sym.Data {
+		return dst, err
+	}
+	if last < from {
+		dst = append(dst, Frame{})
+		last = len(dst) - 1
+	}
+	dst[last].Name, dst[last].Linkage, dst[last].Start = sym.Name, sym.Name, sym.Addr
+	return dst, err
+}
+
+func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }
+
+func (x *module) symbols(dst []Symbol, name string) []Symbol { return x.table().named(dst, name) }
+
+// unit returns unit i, decoded. It is nil if nothing of it can be read.
+func (x *module) unit(i int) (*unit, error) {
+	s := &x.slots[i]
+	u := s.decoded.Load()
+	if u != nil {
+		s.last.Store(x.clock.Load())
+		return u, s.err
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u = s.decoded.Load()
+	if u != nil {
+		return u, s.err
+	}
+	d := x.workers.Get().(*decoder)
+	defer x.workers.Put(d)
+	var err error
+	guarded := mem.Guard(func() error {
+		u, err = d.unit(x.data.Units[i])
+		return nil
+	})
+	err = cmp.Or(guarded, err)
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("%s: %w", x.image.DWARF().Path(), err)
+		x.lose(s.err)
+	}
+	if guarded != nil {
+		return nil, s.err // the file may be there again at the next try
+	}
+
+	s.last.Store(x.clock.Add(1))
+	s.decoded.Store(u)
+	used := x.used.Add(u.bytes())
+	if x.opt.Memory > 0 && used > x.opt.Memory {
+		x.drop(s)
+	}
+	return u, s.err
+}
+
+// drop drops the units that have not been used for the longest time, but for that of one slot, until three
+// quarters of the memory are used.
+func (x *module) drop(but *slot) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var kept []*slot
+	for i := range x.slots {
+		if s := &x.slots[i]; s != but && s.decoded.Load() != nil {
+			kept = append(kept, s)
+		}
+	}
+	slices.SortFunc(kept, func(a, b *slot) int { return cmp.Compare(a.last.Load(), b.last.Load()) })
+	for _, s := range kept {
+		if x.used.Load() <= x.opt.Memory/4*3 {
+			return
+		}
+		u := s.decoded.Swap(nil)
+		if u != nil {
+			x.used.Add(-u.bytes())
+		}
+	}
+}
+
+// load decodes all units that cover code.
+func (x *module) load(ctx context.Context) error {
+	wanted := make([]bool, len(x.slots))
+	for _, s := range x.spans {
+		wanted[s.unit] = true
+	}
+	return par.For(ctx, x.opt.Jobs, len(x.slots), func(i int) error {
+		if wanted[i] && (x.opt.Memory == 0 || x.used.Load() < x.opt.Memory/4*3) {
+			_, _ = x.unit(i) // an error is that of the addresses in the unit
+		}
+		return nil
+	})
+}
+
+// maxLosses is how many losses a module keeps.
+const maxLosses = 100
+
+// lose notes damage; nil is none.
+func (x *module) lose(errs ...error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		x.lost++
+		if len(x.losses) < maxLosses {
+			x.losses = append(x.losses, err)
+		}
+	}
+}
+
+// loseIn is lose for errors that do not name their file.
+func (x *module) loseIn(f *elfx.File, errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			x.lose(fmt.Errorf("%s: %w", f.Path(), err))
+		}
+	}
+}
+
+// damage returns the losses.
+func (x *module) damage() []error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	errs := slices.Clone(x.losses)
+	if more := x.lost - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("%d %w", more, errMore))
+	}
+	return errs
+}
+
+var errMore = errors.New("more damaged parts")

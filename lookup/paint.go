@@ -1,0 +1,53 @@
+package lookup
+
+import (
+	"cmp"
+	"slices"
+)
+
+// interval is code [lo, hi) of a scope.
+type interval struct {
+	lo, hi uint64
+	scope  int32
+}
+
+// paint divides code at the addresses where the innermost scope changes, and gives the innermost scope from
+// each of them on, -1 outside of code. Of intervals that cover an address, the one that begins last is the
+// innermost, and of those that begin together the one of the scope that comes last: a call comes after the
+// function or the call around it. paint sorts code.
+func paint(code []interval) (starts []uint64, innermost []int32) {
+	slices.SortFunc(code, func(a, b interval) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.scope, b.scope)) })
+	starts, innermost = make([]uint64, 0, 2*len(code)), make([]int32, 0, 2*len(code))
+	change := func(at uint64, scope int32) {
+		last := len(starts) - 1
+		switch {
+		case last >= 0 && starts[last] == at:
+			innermost[last] = scope
+		case last < 0 || innermost[last] != scope:
+			starts, innermost = append(starts, at), append(innermost, scope)
+		}
+	}
+
+	// open has the intervals around the current address, the innermost last.
+	var open []interval
+	closeTo := func(addr uint64) {
+		for len(open) > 0 && open[len(open)-1].hi <= addr {
+			at := open[len(open)-1].hi
+			for len(open) > 0 && open[len(open)-1].hi <= at {
+				open = open[:len(open)-1]
+			}
+			outer := int32(-1)
+			if len(open) > 0 {
+				outer = open[len(open)-1].scope
+			}
+			change(at, outer)
+		}
+	}
+	for _, c := range code {
+		closeTo(c.lo)
+		open = append(open, c)
+		change(c.lo, c.scope)
+	}
+	closeTo(^uint64(0))
+	return slices.Clip(starts), slices.Clip(innermost)
+}

@@ -1,0 +1,95 @@
+package lookup
+
+import (
+	"sort"
+
+	"symkit/internal/dwarfx"
+)
+
+// A unit is decoded into flat slices. Its code is divided at starts: from one start to the next, one scope is
+// the innermost. A scope is a function or an inlined call in its parent, and the chain of parents is the answer
+// for an address, innermost first, with the row of the line table for its place.
+
+// unit is a decoded unit. It is never changed.
+type unit struct {
+	starts    []uint64 // virtual addresses, ascending
+	innermost []int32  // by start: index of scopes, or -1
+	scopes    []scope
+	funcs     []function
+	rows      []dwarfx.LineRow
+	places    []dwarfx.Place // of rows
+	files     []string       // by number in the line table
+	text      int            // bytes of names and paths
+}
+
+// scope is a function, or an inlined call.
+type scope struct {
+	parent int32  // the scope that the call is in; -1 for a function
+	fn     uint32 // of unit.funcs
+	start  uint64 // virtual address of the first byte
+	// file and line are those of the call, with its place.
+	file, line uint32
+	place      dwarfx.Place
+}
+
+// function is a function that has code or is inlined.
+type function struct {
+	name, linkage, file string
+	line                uint32
+}
+
+// Sizes in bytes of the elements of a unit's slices, and of the unit itself.
+const (
+	unitSize     = 250
+	startSize    = 8 + 4
+	scopeSize    = 40
+	functionSize = 56
+	rowSize      = 16 + 8
+	fileSize     = 16
+)
+
+// bytes returns the memory of the unit.
+func (u *unit) bytes() int64 {
+	return int64(unitSize + startSize*cap(u.starts) + scopeSize*cap(u.scopes) + functionSize*cap(u.funcs) +
+		rowSize*cap(u.rows) + fileSize*cap(u.files) + u.text)
+}
+
+// frames appends the frames of a virtual address.
+func (u *unit) frames(dst []Frame, addr uint64) []Frame {
+	// The place of the innermost frame is that of the row.
+	var f Frame
+	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
+	known := i >= 0 && u.rows[i].File != dwarfx.EndOfCode
+	if known {
+		u.setPlace(&f, u.rows[i].File, u.rows[i].Line, u.places[i])
+	}
+
+	// The places of the others are those of the calls.
+	i = sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
+	at := int32(-1)
+	if i >= 0 {
+		at = u.innermost[i]
+	}
+	if at < 0 && known {
+		return append(dst, f)
+	}
+	for at >= 0 {
+		s := &u.scopes[at]
+		fn := &u.funcs[s.fn]
+		f.Name, f.Linkage, f.StartFile, f.StartLine, f.Start = fn.name, fn.linkage, fn.file, fn.line, s.start
+		f.Inlined = s.parent >= 0
+		dst = append(dst, f)
+		f = Frame{}
+		u.setPlace(&f, s.file, s.line, s.place)
+		at = s.parent
+	}
+	return dst
+}
+
+// setPlace puts a place of the unit into f.
+func (u *unit) setPlace(f *Frame, file, line uint32, p dwarfx.Place) {
+	if uint64(file) < uint64(len(u.files)) {
+		f.File = u.files[file]
+	}
+	f.Line, f.Column, f.Discriminator = line, p.Column, p.Discriminator
+}
