@@ -77,7 +77,7 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
-		return c.write(ctx, written{to, c.printer(path)}, path, j.size, res)
+		return j.write(ctx, written{to, c.printer(path)}, res)
 	})
 
 	path = remote.Shown(path) // in messages

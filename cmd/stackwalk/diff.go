@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"symkit/internal/command"
+	"symkit/internal/mem"
 	"symkit/walk/compare"
 )
 
@@ -87,14 +88,14 @@ func diffProgram(ctx context.Context, stdout io.Writer, stderr *command.Messages
 
 // noDump returns an error that says what to do with a crash dump.
 func noDump(path string) error {
-	file, err := openRegular(path)
+	file, err := mem.Open(path)
 	if err != nil {
 		return nil // a directory, or the error of reading the result
 	}
-	defer file.Close()
-	head := make([]byte, 4)
-	_, err = io.ReadFull(file, head)
-	if err == nil && (string(head) == elf.ELFMAG || string(head) == "MDMP" || string(head) == "PMDM") {
+	defer file.Release()
+	var head string
+	_ = mem.Guard(func() error { head = string(file.Bytes()[:min(4, len(file.Bytes()))]); return nil }) // reading the result finds changes
+	if head == elf.ELFMAG || head == "MDMP" || head == "PMDM" {
 		return fmt.Errorf("%s: a crash dump, and no result; walk it first, and compare what was written: stackwalk --format=json -o %s.json %s", path, path, path)
 	}
 	return nil

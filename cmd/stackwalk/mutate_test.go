@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"symkit/internal/bounds"
+	"symkit/internal/limitof"
 	"symkit/internal/wire"
 	"symkit/test/mutant"
 	"symkit/test/testfile"
@@ -95,7 +97,7 @@ func mapped() uint64 {
 func walkAll(t *testing.T, ctx context.Context, data []byte, s walk.Supplier) bool {
 	// The raw streams can also be had of a dump that has no threads.
 	var raw bytes.Buffer
-	err := rawdump.Write(bounded(ctx, "", uint64(len(data)), &raw), data, rawdump.Options{})
+	err := rawdump.Write(bounds.NewWriter(ctx, &raw, limitof.Report, "", uint64(len(data))), data, rawdump.Options{})
 	if e, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || e.Offset > len(data)) {
 		t.Errorf("raw streams: %v", err)
 	}

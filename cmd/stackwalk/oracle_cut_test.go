@@ -4,13 +4,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"symkit/walk"
+	"symkit/walk/dumpfile"
 	"symkit/walk/symbols/elfsyms"
 	"symkit/walk/symbols/sources"
 )
@@ -43,17 +43,14 @@ func cutMinidump(t *testing.T, exe, core string) {
 	t.Helper()
 	dmp := filepath.Join(t.TempDir(), "dmp")
 	streamed(t, core, "--exe", exe, "--max-frames=1000", "--brief", "--minidump", dmp, "-")
-	data, err := os.ReadFile(dmp)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := &sources.Files{Exe: exe}
 	defer files.Close()
-	p, err := decode(dmp, data, files, true)
+	d, err := dumpfile.Open(t.Context(), dmp, dumpfile.Options{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cutProcess(t, "minidump of "+exe, p, &elfsyms.Supplier{Files: files}, samplesOfCore)
+	defer d.Close()
+	cutProcess(t, "minidump of "+exe, d.Process, &elfsyms.Supplier{Files: files}, samplesOfCore)
 }
 
 // withoutParts walks a core without unwind rules, its stacks cut, and without each module.

@@ -8,7 +8,9 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/atomicfile"
+	"symkit/internal/bounds"
 	"symkit/internal/command"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/wire"
 	"symkit/walk/minidump"
@@ -29,7 +31,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 
 	print := func(out io.Writer) error {
 		return mem.Guard(func() error {
-			return rawdump.Write(bounded(ctx, f.Minidump, 0, out), file.Bytes(), rawdump.Options{Brief: f.Brief})
+			return rawdump.Write(bounds.NewWriter(ctx, out, limitof.Report, f.Minidump, uint64(file.Info().Size())), file.Bytes(), rawdump.Options{Brief: f.Brief})
 		})
 	}
 	if f.OutputFile == "" || f.OutputFile == "-" {
@@ -44,7 +46,7 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 		return fmt.Errorf("%s: %w", f.Minidump, err)
 	}
 	if _, damaged := errors.AsType[*wire.Error](err); damaged {
-		return fmt.Errorf("%s: %w", f.Minidump, incomplete(err))
+		return advised(f.Minidump, fmt.Errorf("%s: %w", f.Minidump, err))
 	}
 	return err
 }

@@ -26,7 +26,7 @@ import (
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/walk"
-	"symkit/walk/corefile"
+	"symkit/walk/dumpfile"
 	"symkit/walk/peers"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
@@ -88,7 +88,8 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	return j.run(ctx, func(res *walk.Result) error {
 		bar.done()
 		for _, o := range c.reports(c.Dumps[0]) {
-			if err := c.write(ctx, o, c.Dumps[0], j.size, res); err != nil {
+			err := j.write(ctx, o, res)
+			if err != nil {
 				return err
 			}
 		}
@@ -152,8 +153,7 @@ type job struct {
 	files   *sources.Files
 	options walk.Options
 	stderr  io.Writer
-	size    uint64         // of a dump that was read from a stream, in bytes
-	core    *corefile.Core // that was read from a stream; nil: none
+	dump    *dumpfile.Dump // while run runs
 }
 
 // job returns the job of walking a dump on one processor.
@@ -168,55 +168,25 @@ type aboutDump struct{ error }
 
 func (e aboutDump) Unwrap() error { return e.error }
 
-// run walks the dump, writes the result, and reports warnings. A dump at an address is
-// fetched first.
+// run walks the dump, writes the result, and reports warnings.
 func (j *job) run(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
-	address := j.path
-	local, remove, err := remote.Fetch(ctx, address)
+	j.dump, err = j.open(ctx)
 	if err != nil {
 		return command.Failed, aboutDump{err}
 	}
-	defer remove()
-	j.path = local
-	if local != address {
-		info, err := os.Stat(local)
-		if err != nil {
-			return command.Failed, err
-		}
-		j.size = uint64(info.Size())
-	}
-	code, err = j.walk(ctx, write)
-	return code, remote.Renamed(err, local, address)
-}
+	defer j.dump.Close()
 
-// walk is run for a dump on this machine.
-func (j *job) walk(ctx context.Context, write func(*walk.Result) error) (code int, err error) {
-	// The dump is mapped: compare its size and time after the walk.
-	info, _ := os.Stat(j.path) // if it fails, open reports why
-	p, closeDump, err := j.open(ctx)
+	j.options.Threads, err = j.threads(j.dump.Process)
 	if err != nil {
 		return command.Failed, aboutDump{err}
 	}
-	defer closeDump()
-
-	j.options.Threads, err = j.threads(p)
-	if err != nil {
-		return command.Failed, aboutDump{err}
-	}
-
-	// If the dump changed during the walk, neither the result nor its errors mean anything.
-	res, err := walk.Walk(ctx, p, j.syms, j.options)
-	if changed := elfx.Unchanged(j.path, info); changed != nil && j.size == 0 {
-		return command.Failed, aboutDump{changed}
-	}
+	res, err := j.dump.Walk(ctx, j.syms, j.options)
 	if errors.Is(err, elfx.ErrChanged) {
-		err = aboutDump{fmt.Errorf("%s: a module's symbols: %w", j.path, err)}
+		err = aboutDump{err}
 	}
-	if err != nil {
-		return command.Failed, err
+	if err == nil {
+		err = j.writeMinidump(ctx, res)
 	}
-
-	err = j.writeMinidump(ctx, res)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -241,7 +211,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 	c := j.c
 	if c.Crashing {
 		if p.Crashed < 0 {
-			return nil, fmt.Errorf("%s: no thread crashed", j.path)
+			return nil, fmt.Errorf("%s: no thread crashed", j.dump.Name)
 		}
 		return []int{p.Crashed}, nil
 	}
@@ -249,7 +219,7 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 	for _, id := range c.Thread {
 		i := slices.IndexFunc(p.Threads, func(t walk.Thread) bool { return t.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%s: no thread has the number %d; leave out --thread to see the numbers of all %s", j.path, id, quantity.Number(len(p.Threads)))
+			return nil, fmt.Errorf("%s: no thread has the number %d; leave out --thread to see the numbers of all %s", j.dump.Name, id, quantity.Number(len(p.Threads)))
 		}
 		out = append(out, i)
 	}
@@ -257,28 +227,24 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 }
 
 // write writes the stacks of a dump to standard output or, whole or not at all, to
-// a file. size is that of a dump that was read from a stream.
-func (c *cli) write(ctx context.Context, o written, dump string, size uint64, res *walk.Result) error {
-	path := o.path
+// a file.
+func (j *job) write(ctx context.Context, o written, res *walk.Result) error {
 	// The output may not replace a file that was read for the walk.
-	if err := atomicfile.Clobbers(path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...); err != nil {
+	c := j.c
+	err := atomicfile.Clobbers(o.path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...)
+	if err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return o.print(bounded(ctx, dump, size, out), res) }
-	if path == "" || path == "-" {
+	print := func(out io.Writer) error { return o.print(j.bounded(ctx, out), res) }
+	if o.path == "" || o.path == "-" {
 		return print(c.stdout)
 	}
-	return atomicfile.Write(ctx, path, print)
+	return atomicfile.Write(ctx, o.path, print)
 }
 
-// bounded returns a writer to w that bounds the size of the report on a dump. size is that
-// of a dump that was read from a stream.
-func bounded(ctx context.Context, dump string, size uint64, w io.Writer) io.Writer {
-	info, err := os.Stat(dump)
-	if err == nil && size == 0 { // or it was removed since
-		size = uint64(info.Size())
-	}
-	return bounds.NewWriter(ctx, w, limitof.Report, dump, size)
+// bounded returns a writer to w that bounds the size of the report on the dump.
+func (j *job) bounded(ctx context.Context, w io.Writer) io.Writer {
+	return bounds.NewWriter(ctx, w, limitof.Report, j.dump.Name, j.dump.Size)
 }
 
 // printer returns the function that writes the report on a dump in the format of the

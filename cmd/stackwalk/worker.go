@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"symkit/internal/command"
-	"symkit/internal/remote"
 	"symkit/internal/worker"
 	"symkit/walk"
 	"symkit/walk/report"
@@ -49,16 +48,10 @@ func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) wo
 	if line == standardInput {
 		return worker.Answer{Status: worker.Failed, Error: "-: standard input has the lines; give the path of a dump"}
 	}
-	path, remove, err := remote.Fetch(ctx, line)
-	if err != nil {
-		return worker.Answer{Status: worker.Failed, Error: err.Error()}
-	}
-	defer remove()
-
 	var about, result bytes.Buffer
-	j := c.job(path, syms, &about)
+	j := c.job(line, syms, &about)
 	defer j.files.Close()
-	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(bounded(ctx, path, j.size, &result), res) })
+	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(j.bounded(ctx, &result), res) })
 
 	a := worker.Answer{Status: walked, Result: json.RawMessage(bytes.TrimSpace(result.Bytes()))}
 	for text := range strings.Lines(about.String()) {
@@ -67,8 +60,7 @@ func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) wo
 	}
 	switch {
 	case err != nil:
-		err = cmp.Or(context.Cause(ctx), err)
-		a.Status, a.Error, a.Result = worker.Failed, remote.Renamed(err, path, line).Error(), nil
+		a.Status, a.Error, a.Result = worker.Failed, cmp.Or(context.Cause(ctx), err).Error(), nil
 	case code == command.Bad:
 		a.Status = noStack
 	}

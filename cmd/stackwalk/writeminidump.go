@@ -26,9 +26,9 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 		return err
 	}
 
-	x := j.core.Extract(code(res))
-	c := &minidump.Contents{Process: j.core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks,
-		Processors: processors(j.core.Process.CPU)}
+	x := j.dump.Core.Extract(code(res))
+	c := &minidump.Contents{Process: j.dump.Core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks,
+		Processors: processors(j.dump.Core.Process.CPU)}
 	err = atomicfile.Write(ctx, path, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
 		err := minidump.Write(w, c)

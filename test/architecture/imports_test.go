@@ -15,12 +15,13 @@ import (
 var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "limits", "walk", "walk/compare", "walk/corefile", "walk/microdump", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/fetch", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// Stacks of crashed processes.
+	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources"},
 	"walk":                     {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/code", "walk/internal/cpu", "walk/internal/rules"},
 	"walk/compare":             {"internal/printable", "internal/quantity", "internal/smallfile"},
 	"walk/corefile":            {"cfi", "elfx", "elfx/identity", "internal/limitof", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/internal/cpu", "walk/symbols/sources"},
