@@ -19,7 +19,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/bounds"
 	"symkit/internal/command"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
@@ -295,7 +295,7 @@ func (j *job) report(res *walk.Result) {
 				continue
 			}
 			rejected[p.Path] = true
-			servers := fetch.ServerErrors(p.Err)
+			servers := download.ServerErrors(p.Err)
 			for _, e := range servers {
 				// A server that is dead is so for all modules, and for all dumps of a batch.
 				line := fmt.Sprintf("stackwalk: warning: %s: %v", e.Server, e.Err)

@@ -23,15 +23,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"symkit/elfx"
 	"symkit/internal/address"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 )
 
 var (
@@ -41,15 +41,15 @@ var (
 	// ErrOtherBuildID: a server sent a file with another build id.
 	ErrOtherBuildID = errors.New("server sent a file with another build id")
 	// ErrTimeout: a server sent less than 100 KiB in Client.Timeout.
-	ErrTimeout = errors.New("server is too slow")
+	ErrTimeout = download.ErrStalled
 	// ErrOtherKind: a server sent another kind of file of the module.
 	ErrOtherKind = errors.New("server sent another file of this module")
 	// ErrMaxTime: a download took longer than Client.MaxTime.
-	ErrMaxTime = errors.New("download takes too long")
+	ErrMaxTime = download.ErrMaxTime
 	// ErrMaxSize: a file is larger than Client.MaxSize.
-	ErrMaxSize = errors.New("file is too large")
+	ErrMaxSize = download.ErrTooLarge
 	// ErrStatus: a server answered neither 200 nor 404.
-	ErrStatus = errors.New("server answered")
+	ErrStatus = download.ErrStatus
 	// ErrURL: a word in DEBUGINFOD_URLS is not the URL of a server.
 	ErrURL = errors.New("not an http or https URL")
 	// ErrBuildID: the build id is empty or too long.
@@ -117,22 +117,28 @@ type Client struct {
 	// and https URLs only makes them.
 	HTTP *http.Client
 
-	diskOnce sync.Once
-	diskSeen *fetch.Disk
-	// stalled maps servers that were too slow, or cannot be reached, to their error. They get no further requests:
-	// otherwise each of many modules would wait for them.
-	stalled sync.Map
-	waited  sync.Map // servers that Waiting was called for
+	once    sync.Once
+	servers []*download.Client // one a URL, after once
+	disk    *download.Disk     // bounds the bytes that are written into the cache, after once
 
 	mu        sync.Mutex
 	left      bool // no further files are put into the cache
 	heldFiles map[heldKey]heldFile
 }
 
-// disk returns the bound on the bytes that are written into the cache.
-func (c *Client) disk() *fetch.Disk {
-	c.diskOnce.Do(func() { c.diskSeen = &fetch.Disk{Dir: c.Cache, MaxTotal: c.MaxTotal} })
-	return c.diskSeen
+// prepare makes the clients of the servers.
+func (c *Client) prepare() {
+	c.disk = &download.Disk{Dir: c.Cache, MaxTotal: c.MaxTotal}
+	for _, url := range c.URLs {
+		s := &download.Client{Server: address.New(url).String(), HTTP: c.HTTP, Timeout: c.Timeout, MaxTime: c.MaxTime, MaxSize: c.MaxSize, Waiting: c.Waiting}
+		if c.MaxSize > 0 {
+			s.Header = http.Header{"X-Debuginfod-Maxsize": {strconv.FormatInt(c.MaxSize, 10)}}
+		}
+		if c.Progress != nil {
+			s.Progress = func(url string, done, total int64) { c.Progress(Progress{url, done, total}) }
+		}
+		c.servers = append(c.servers, s)
+	}
 }
 
 // maxBuildID bounds a build id in bytes; SHA-1 has 20.
@@ -148,6 +154,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	}
 
 	// The cache comes first; it may remember a miss.
+	c.once.Do(c.prepare)
 	e := entry{client: c, id: buildID, kind: kind}
 	switch found, err := e.cached(); {
 	case err != nil:
@@ -162,8 +169,8 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	// The servers are tried in order, until one has the file.
 	var failures []error
 	missing := len(c.URLs) > 0
-	for _, url := range c.URLs {
-		err := e.try(ctx, url)
+	for i, url := range c.URLs {
+		err := e.download(ctx, c.servers[i], fileURL(url, e.id, e.kind))
 		if err == nil {
 			return cmp.Or(e.held(), e.path()), nil
 		}
@@ -173,8 +180,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 		missing = missing && errors.Is(err, ErrNotFound)
 		if !errors.Is(err, ErrNotFound) {
-			shown := address.New(url).String()
-			failures = append(failures, fmt.Errorf("%s: %w", shown, blamed(shown, err)))
+			failures = append(failures, fmt.Errorf("%s: %w", c.servers[i].Server, err))
 		}
 	}
 
@@ -186,29 +192,6 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		failures = append(failures, ErrNotFound)
 	}
 	return "", fmt.Errorf("%s of %x: %w", kind, buildID, errors.Join(failures...))
-}
-
-// try downloads the file from one server, unless that server was too slow or unreachable before.
-func (e *entry) try(ctx context.Context, server string) error {
-	// A server that was too slow keeps its error for this client.
-	if err, ok := e.client.stalled.Load(server); ok {
-		return err.(error)
-	}
-	err := e.download(ctx, server)
-	op, network := errors.AsType[*net.OpError](err)
-	if errors.Is(err, ErrTimeout) || network && op.Op == "dial" {
-		e.client.stalled.Store(server, err)
-	}
-	return err
-}
-
-// blamed returns err as an error of the server, unless it is about one file.
-func blamed(server string, err error) error {
-	_, network := errors.AsType[*net.OpError](err)
-	if network || errors.Is(err, ErrTimeout) || errors.Is(err, ErrMaxTime) || errors.Is(err, ErrStatus) || errors.Is(err, fetch.ErrTotal) || errors.Is(err, fetch.ErrSpace) {
-		return &fetch.ServerError{Server: server, Err: err}
-	}
-	return err
 }
 
 // fileURL returns the URL of the file on a server (debuginfod(8), "WEBAPI").

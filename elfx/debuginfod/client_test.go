@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"symkit/elfx"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/test/testfile"
 )
 
@@ -238,10 +238,10 @@ func TestFindErrors(t *testing.T) {
 			w.Header().Set("X-DEBUGINFOD-SIZE", "101")
 			w.(http.Flusher).Flush()
 		}, &Client{MaxSize: 100}, ErrMaxSize, ""},
-		{"a redirect to a file", redirect("file://" + fixture), &Client{}, fetch.ErrRedirect, ""},
-		{"a redirect in a ring", redirect("/"), &Client{}, fetch.ErrRedirect, ""},
-		{"too large all in all", endless, &Client{MaxTotal: 1 << 20}, fetch.ErrTotal, ""},
-		{"announced too large all in all", serve(data), &Client{MaxTotal: 100}, fetch.ErrTotal, ""},
+		{"a redirect to a file", redirect("file://" + fixture), &Client{}, download.ErrRedirect, ""},
+		{"a redirect in a ring", redirect("/"), &Client{}, download.ErrRedirect, ""},
+		{"too large all in all", endless, &Client{MaxTotal: 1 << 20}, download.ErrTotal, ""},
+		{"announced too large all in all", serve(data), &Client{MaxTotal: 100}, download.ErrTotal, ""},
 		{"drip", drip, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
 		{"slow", hang, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
 		{"long", hang, &Client{MaxTime: 50 * time.Millisecond}, ErrMaxTime, ""},

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 )
 
 // Where the cache cannot be written, as in a container that is read-only or without a home directory,
@@ -37,7 +37,7 @@ func (e *entry) held() string {
 	if !ok {
 		return ""
 	}
-	return fetch.PathOf(f.File)
+	return download.PathOf(f.File)
 }
 
 // hold keeps an open file without a name.
@@ -65,7 +65,7 @@ func (c *Client) Source(path string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.heldFiles {
-		if path == fetch.PathOf(f.File) {
+		if path == download.PathOf(f.File) {
 			return f.url
 		}
 	}
@@ -81,7 +81,7 @@ func (c *Client) leave(reason error) bool {
 	if before {
 		return false
 	}
-	c.disk().Move(os.TempDir())
+	c.disk.Move(os.TempDir())
 	if c.Uncached != nil {
 		c.Uncached(reason)
 	}
@@ -140,7 +140,7 @@ func (e *entry) unwritable() error {
 
 // open makes a file without a name.
 func (s *sink) open() (err error) {
-	s.file, s.memory, err = fetch.Unnamed()
+	s.file, s.memory, err = download.Unnamed()
 	s.named = false
 	return err
 }
@@ -155,9 +155,9 @@ func (s *sink) Write(b []byte) (int, error) {
 	n, err := s.file.Write(b)
 	full := err
 	if full == nil {
-		full = s.entry.client.disk().Wrote(int64(n))
+		full = s.entry.client.disk.Wrote(int64(n))
 	}
-	if full == nil || !s.named || errors.Is(full, fetch.ErrTotal) {
+	if full == nil || !s.named || errors.Is(full, download.ErrTotal) {
 		return n, full
 	}
 
@@ -191,7 +191,7 @@ func (s *sink) finish(err error, url string) error {
 	}
 	if !s.named {
 		if err == nil {
-			err = verify(fetch.PathOf(s.file), e.id, e.kind)
+			err = verify(download.PathOf(s.file), e.id, e.kind)
 		}
 		if err != nil {
 			s.file.Close()

@@ -78,6 +78,7 @@ func TestSinkFull(t *testing.T) {
 	}
 	var told error
 	c := &Client{Cache: t.TempDir(), Uncached: func(err error) { told = err }}
+	c.prepare()
 	e := &entry{client: c, id: id, kind: DebugInfo}
 	s := &sink{entry: e, file: full, named: true}
 	for _, part := range [][]byte{data[1000:3000], data[3000:]} {

@@ -31,7 +31,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"symkit/internal/address"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/internal/filename"
 )
 
@@ -269,7 +269,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Inf
 			if at == 0 {
 				info = Info{answer.ContentLength, answer.Header.Get("ETag"), answer.Header.Get("Content-Encoding"), answer.Header}
 			}
-			return out.Body, fetch.CheckRange(answer, at)
+			return out.Body, download.CheckRange(answer, at)
 		})
 	}
 
@@ -280,5 +280,5 @@ func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Inf
 	if info.ETag == "" {
 		return first, info, nil // the rest could be that of another object
 	}
-	return fetch.Resume(ctx, first, info.Size, open), info, nil
+	return download.Resume(ctx, first, info.Size, open), info, nil
 }

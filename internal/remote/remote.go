@@ -4,31 +4,21 @@ package remote
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	addresses "symkit/internal/address"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/internal/filename"
 	"symkit/internal/gunzip"
 	"symkit/internal/limitof"
 	"symkit/internal/objects"
 	"symkit/limits"
-)
-
-// Errors of files that cannot be fetched.
-var (
-	ErrStatus  = errors.New("the server answered")
-	ErrStalled = errors.New("the server sends nothing, or too slowly")
-	ErrLarge   = errors.New("the file is too large")
 )
 
 // window is the time in which a server has to send something.
@@ -64,7 +54,7 @@ func open(ctx context.Context, address string) (*File, error) {
 		}
 		if info.Encoding != "gzip" {
 			if strings.HasPrefix(info.Header.Get("Content-Type"), "text/") { // not packed otherwise
-				r = verified{fetch.Verify(r, info.Header), r}
+				r = verified{download.Verify(r, info.Header), r}
 			}
 			return &File{r, info.Size, info.ETag}, nil
 		}
@@ -73,69 +63,20 @@ func open(ctx context.Context, address string) (*File, error) {
 			r.Close()
 			return nil, err
 		}
-		return &File{verified{fetch.Verify(text, info.Header), r}, -1, info.ETag}, nil
+		return &File{verified{download.Verify(text, info.Header), r}, -1, info.ETag}, nil
 	}
-	return get(ctx, address)
+	c := &download.Client{Server: Shown(address), Timeout: window, Header: http.Header{"Accept-Encoding": {"identity"}}} // the size is that of the file
+	f, err := c.Open(ctx, addresses.New(address))
+	if err != nil {
+		return nil, err
+	}
+	return &File{f, f.Size, f.Tag}, nil
 }
 
 // verified is a symbol file that is compared with its metadata while it is read.
 type verified struct {
 	io.Reader
 	io.Closer
-}
-
-// get opens the file at an HTTP address. A server that stalls ends the reading.
-func get(ctx context.Context, address string) (*File, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		cancel(nil)
-		return nil, addresses.Error(err)
-	}
-	req.Header.Set("Accept-Encoding", "identity") // the size is that of the file
-
-	f := &body{cancel: cancel, ctx: ctx}
-	go fetch.Watch(ctx, window, &f.count, func() { cancel(ErrStalled) })
-	resp, err := fetch.Do(fetch.HTTP, req)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
-		err = fmt.Errorf("%w %s", ErrStatus, resp.Status)
-		if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone {
-			err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
-		}
-	}
-	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
-		cancel(nil)
-		return nil, err
-	}
-
-	f.r = resp.Body
-	return &File{f, resp.ContentLength, resp.Header.Get("ETag")}, nil
-}
-
-// body is the body of an answer.
-type body struct {
-	r      io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	count  atomic.Int64
-}
-
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.count.Add(int64(n))
-	if cause := context.Cause(b.ctx); err != nil && err != io.EOF && cause != nil {
-		err = cause
-	}
-	return n, err
-}
-
-func (b *body) Close() error {
-	b.cancel(nil)
-	return b.r.Close()
 }
 
 // Fetch returns the path of a local copy of the file at an address, and a function that
@@ -184,7 +125,7 @@ func (e *renamed) Unwrap() error { return e.err }
 // copyTo writes the file at an address into dir.
 func copyTo(dir, address string, f *File) (string, error) {
 	limit := int64(min(limits.Limits{}.Max(limitof.FetchedFiles, 0), math.MaxInt64-1))
-	disk := &fetch.Disk{Dir: dir, MaxTotal: limit}
+	disk := &download.Disk{Dir: dir, MaxTotal: limit}
 	err := disk.Announce(max(f.Size, 0))
 	if err != nil {
 		return "", err
@@ -203,7 +144,7 @@ func copyTo(dir, address string, f *File) (string, error) {
 }
 
 // wrote counts the bytes written to a disk.
-type wrote struct{ d *fetch.Disk }
+type wrote struct{ d *download.Disk }
 
 func (w wrote) Write(p []byte) (int, error) { return len(p), w.d.Wrote(int64(len(p))) }
 

@@ -47,7 +47,6 @@ var shapes = map[string]int{
 	"dump/internal/gosym.Table fields":       19,
 	"dump/internal/gosym.Table methods":      39,
 	"dump/internal/inlines.Placer fields":    27,
-	"elfx/debuginfod.Client fields":          17,
 	"emit.Index methods":                     40,
 	"emit.Reader fields":                     19,
 	"internal/demangle/cxx":                  20,
@@ -76,7 +75,7 @@ var shapes = map[string]int{
 	"walk/report.crashView fields":           23,
 	"walk/report.jsonReport fields":          18,
 	"walk/symserver":                         5,
-	"walk/symserver.Server fields":           21,
+	"walk/symserver.Server fields":           20,
 }
 
 // records lists structs that are options or records of a format: lists of values, which no code changes together.

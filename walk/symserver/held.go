@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/internal/mem"
 )
 
@@ -83,7 +83,7 @@ func (e entry) hold(reason error, first []byte, t *text, source string) error {
 
 // unnamed returns the text that follows first, with first, in a file that has no name.
 func unnamed(first []byte, rest io.Reader) ([]byte, error) {
-	file, _, err := fetch.Unnamed()
+	file, _, err := download.Unnamed()
 	if err != nil {
 		return inMemory(first, rest)
 	}

@@ -28,7 +28,7 @@ import (
 
 	"symkit/elfx/companion"
 	"symkit/internal/address"
-	"symkit/internal/fetch"
+	"symkit/internal/download"
 	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/walk"
@@ -41,15 +41,15 @@ var (
 	// fs.ErrNotExist.
 	ErrNotFound = error(absent{})
 	// ErrStatus: the status is neither that of a file nor that of a missing file.
-	ErrStatus = errors.New("the server answered")
+	ErrStatus = download.ErrStatus
 	// ErrContent: the server's answer is no symbol file.
 	ErrContent = errors.New("not a symbol file")
 	// ErrTooLarge: the file is larger than Server.MaxSize.
-	ErrTooLarge = errors.New("the file is too large")
+	ErrTooLarge = download.ErrTooLarge
 	// ErrStalled: the server sent less than 100 KiB in Server.Timeout.
-	ErrStalled = errors.New("the server sends nothing, or too slowly")
+	ErrStalled = download.ErrStalled
 	// ErrMaxTime: a file took longer than Server.MaxTime.
-	ErrMaxTime = errors.New("the download takes too long")
+	ErrMaxTime = download.ErrMaxTime
 	// ErrNoCache: Server.Cache is empty.
 	ErrNoCache = errors.New("no directory for files from servers")
 	// ErrURL: not the URL of a server.
@@ -77,8 +77,8 @@ type Server struct {
 	Timeout time.Duration
 	// MaxTime bounds the time of one attempt to get a file.
 	MaxTime time.Duration
-	// Attempts is the number of requests for a file if the network or the server fails. Backoff
-	// is the time before the second request, which doubles before each further one.
+	// Attempts is the number of requests for a file if the network or the server fails; one if the server never
+	// answers. Backoff is the time before the second request, which doubles before each further one.
 	Attempts int
 	Backoff  time.Duration
 	// Negative is the time after which a file that the server lacked is requested again.
@@ -86,7 +86,7 @@ type Server struct {
 	// MaxSize bounds a file, unpacked, in bytes; MaxTotal bounds all together. New sets
 	// them to the limits fetched-symbols and fetched-total.
 	MaxSize, MaxTotal int64
-	// HTTP makes the requests.
+	// HTTP makes the requests. If it is nil, redirects to http and https URLs only are followed.
 	HTTP *http.Client
 	// Progress, if any, is called several times a second, from any goroutine,
 	// with the bytes that were received of a URL so far. The URL is without what grants access.
@@ -95,13 +95,12 @@ type Server struct {
 	base   url.URL
 	flight singleflight.Group
 	slots  chan struct{} // bounds the requests at one time
-	disk   func() *fetch.Disk
+	client func() *download.Client
+	disk   func() *download.Disk
 
-	waited  sync.Once // Waiting was called
-	mu      sync.Mutex
-	refused error           // the server cannot be reached, or stalls: no further requests are sent
-	held    map[string]held // files that are not in the cache, by place
-	left    error           // why no further files are put into the cache
+	mu   sync.Mutex
+	held map[string]held // files that are not in the cache, by place
+	left error           // why no further files are put into the cache
 }
 
 // Set by New.
@@ -128,10 +127,21 @@ func New(rawURL, cache string) (*Server, error) {
 		return nil, fmt.Errorf("%q: %w", address.New(rawURL), ErrURL)
 	}
 	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal), HTTP: fetch.HTTP,
+		Negative: defaultNegative, MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal),
 		base: *u, slots: make(chan struct{}, maxRequests)}
-	s.disk = sync.OnceValue(func() *fetch.Disk { return &fetch.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
+	s.client = sync.OnceValue(s.newClient)
+	s.disk = sync.OnceValue(func() *download.Disk { return &download.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
 	return s, nil
+}
+
+// newClient returns the client of the server.
+func (s *Server) newClient() *download.Client {
+	c := &download.Client{Server: address.New(s.base.String()).String(), HTTP: s.HTTP, Header: http.Header{"Accept-Encoding": {"zstd, gzip"}},
+		Attempts: max(1, s.Attempts), Backoff: s.Backoff, Timeout: s.Timeout, MaxTime: s.MaxTime, MaxSize: s.MaxSize, Waiting: s.Waiting}
+	if s.Progress != nil {
+		c.Progress = func(url string, done, _ int64) { s.Progress(url, done) }
+	}
+	return c
 }
 
 // bound returns the default of a limit as a number of bytes.
@@ -190,13 +200,6 @@ func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *wal
 func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
 	if e.missing() {
 		return ErrNotFound
-	}
-	s.mu.Lock()
-	// An absent file or an unreachable server costs no request.
-	refused := s.refused
-	s.mu.Unlock()
-	if refused != nil {
-		return refused
 	}
 
 	// Goroutines that ask for one file share the request.

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-package fetch
+package download
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package fetch
+package download
 
 import (
 	"errors"

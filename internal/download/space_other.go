@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !freebsd && !windows
 
-package fetch
+package download
 
 // freeSpace returns false: there is no portable call for the free space of the remaining
 // systems, and the other limits on fetched files still hold.

@@ -1,4 +1,4 @@
-package fetch
+package download
 
 import (
 	"context"
@@ -55,11 +55,14 @@ func (r *resumed) Read(p []byte) (int, error) {
 			return n, err
 		}
 		r.broken++
-		if r.ctx.Err() != nil || r.broken > maxResumes {
+		if r.ctx.Err() != nil || r.broken > maxResumes || errors.Is(err, ErrStalled) {
 			return n, err
 		}
 		if n > 0 {
 			return n, nil // the next call resumes
+		}
+		if r.broken > 1 {
+			sleep(r.ctx, usualBackoff<<(r.broken-2))
 		}
 
 		rest, failed := r.open(r.at)

@@ -1,16 +1,11 @@
-package fetch
+package download
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"slices"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 func TestDisk(t *testing.T) {
@@ -75,67 +70,12 @@ func TestRedirects(t *testing.T) {
 	for path, want := range map[string]error{
 		"/once": nil, "/loop": ErrRedirect, "/x?to=file:///etc/passwd": ErrRedirect, "/x?to=ftp://127.0.0.1/x": ErrRedirect, "/x?to=/end": nil,
 	} {
-		r, err := HTTP.Get(s.URL + path)
+		r, err := usualHTTP.Get(s.URL + path)
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 		if err == nil {
 			r.Body.Close()
 		}
-	}
-}
-
-// TestWatch: what grows by enough in each window goes on, what does not ends.
-func TestWatch(t *testing.T) {
-	var drip atomic.Int64
-	slow := make(chan struct{})
-	Watch(t.Context(), time.Millisecond, &drip, func() { close(slow) })
-	<-slow
-	ctx, stop := context.WithCancel(t.Context())
-	var count atomic.Int64
-	stop()
-	Watch(ctx, time.Hour, &count, func() { t.Error("slow before a window is over") })
-}
-
-// TestWaiting: a server that sends nothing is told long before it is given up, also if it stops later. A
-// server that sends little but steadily is neither told nor given up.
-func TestWaiting(t *testing.T) {
-	stalled := errors.New("stalled")
-	for _, test := range []struct {
-		name   string
-		window time.Duration
-		steps  []time.Duration // before 2 KiB each
-		told   []time.Duration
-		want   error
-		took   time.Duration
-	}{
-		{"no answer", 90 * time.Second, []time.Duration{time.Hour}, []time.Duration{5 * time.Second}, stalled, 90 * time.Second},
-		{"no answer in a short time", 2 * time.Second, []time.Duration{time.Hour}, []time.Duration{500 * time.Millisecond}, stalled, 2 * time.Second},
-		{"slow and steady", 90 * time.Second, slices.Repeat([]time.Duration{time.Second}, 600), nil, nil, 600 * time.Second},
-		{"stops", 90 * time.Second, append(slices.Repeat([]time.Duration{time.Second}, 62), time.Hour), []time.Duration{5 * time.Second}, stalled, 180 * time.Second},
-		{"an answer after some time", 90 * time.Second, []time.Duration{80 * time.Second}, []time.Duration{5 * time.Second}, nil, 80 * time.Second},
-		{"without a bound", 0, []time.Duration{time.Hour}, []time.Duration{5 * time.Second}, nil, time.Hour},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var count atomic.Int64
-			var told []time.Duration
-			start := time.Now()
-			b := Bounds{Window: test.window, Stalled: stalled, Waiting: func(waited time.Duration) { told = append(told, waited) }}
-			err := Within(t.Context(), b, &count, func(ctx context.Context) error {
-				for _, step := range test.steps {
-					select {
-					case <-time.After(step):
-						count.Add(2 << 10)
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				}
-				return nil
-			})
-			synctest.Wait()
-			if took := time.Since(start); err != test.want || took != test.took || !slices.Equal(told, test.told) {
-				t.Errorf("%s: %v after %v, told %v", test.name, err, took, told)
-			}
-		})
 	}
 }
