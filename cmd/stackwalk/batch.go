@@ -17,6 +17,7 @@ import (
 	"symkit/internal/par"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
+	"symkit/internal/standin"
 	"symkit/walk"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
@@ -77,7 +78,7 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
-		return j.write(ctx, written{to, c.printer(path)}, res)
+		return j.write(ctx, standin.Output{Path: to, Print: c.printer(path)}, res)
 	})
 
 	path = remote.Shown(path) // in messages

@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-	"time"
 
 	"symkit/internal/address"
 	"symkit/internal/command"
 	"symkit/internal/remote"
+	"symkit/internal/standin"
 	"symkit/walk/report"
 	"symkit/walk/symserver"
 )
@@ -91,12 +91,7 @@ type cli struct {
 	helped       sums     // of many dumps
 	toldServers  sync.Map // warnings about servers that were written
 
-	// Options of the programs that stackwalk replaces.
-	outputs   []written     // nil: one, as Output and Format say
-	registers bool          // keep the registers of frames
-	pointers  bool          // look for pointers in all of the stacks
-	maxTime   time.Duration // of a download; 0: that of the server
-	dumpOnly  bool          // the memory of a minidump is all that is known of the process
+	other *standin.Request // of a program that stackwalk stands in for; nil: none
 }
 
 // Validate is called by kong; it checks the rules that the tags cannot express.

@@ -46,7 +46,7 @@ func (g *given) key() string { return g.flag + " " + g.path }
 // peers are silent.
 func (j *job) helpless(w io.Writer, res *walk.Result, rejected map[string]bool) {
 	c := j.c
-	if c.outputs != nil {
+	if c.other != nil {
 		return
 	}
 	all := j.given(res, rejected)

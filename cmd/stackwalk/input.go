@@ -24,7 +24,7 @@ const wantDump = "the path of a minidump or core file"
 // open opens the dump. A file of which a minidump is written is read once, as standard input.
 func (j *job) open(ctx context.Context) (d *dumpfile.Dump, err error) {
 	c := j.c
-	opt := dumpfile.Options{Files: j.files, DumpAlone: c.dumpOnly, Once: c.Minidump != "", Memory: uint64(c.Memory)}
+	opt := dumpfile.Options{Files: j.files, DumpAlone: c.other != nil, Once: c.Minidump != "", Memory: uint64(c.Memory)}
 	switch {
 	case j.path != standardInput:
 		d, err = dumpfile.Open(ctx, j.path, opt)

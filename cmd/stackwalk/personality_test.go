@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"symkit/internal/command"
+	"symkit/internal/standin"
 	"symkit/internal/usage"
 	"symkit/test/programtest"
 )
@@ -23,7 +24,7 @@ import (
 func called(t *testing.T, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = personalities[programName(name)](t.Context(), name, args, &out, &errs)
+	code = standin.Programs[standin.Name(name)](t.Context(), name, args, &out, &errs, walkFor)
 	return code, out.String(), errs.String()
 }
 
@@ -31,7 +32,7 @@ func TestProgramName(t *testing.T) {
 	for arg0, want := range map[string]string{
 		"/usr/bin/minidump-stackwalk": "minidump-stackwalk", `C:\tools\minidump_stackwalk.EXE`: "minidump_stackwalk", "stackwalk.exe": "stackwalk", "": ".",
 	} {
-		if got := programName(arg0); got != want {
+		if got := standin.Name(arg0); got != want {
 			t.Errorf("%q: %q, want %q", arg0, got, want)
 		}
 	}
@@ -266,12 +267,12 @@ func TestLinks(t *testing.T) {
 			continue
 		}
 		links++
-		if personalities[fields[0]] == nil {
+		if standin.Programs[fields[0]] == nil {
 			t.Errorf("%s is no personality", fields[0])
 		}
 	}
-	if links != len(personalities) {
-		t.Errorf("%d links for %d personalities", links, len(personalities))
+	if links != len(standin.Programs) {
+		t.Errorf("%d links for %d standin.Programs", links, len(standin.Programs))
 	}
 }
 
@@ -296,7 +297,7 @@ func TestHelpJSON(t *testing.T) {
 	var out, errs bytes.Buffer
 	code := run(t.Context(), []string{"--help-json"}, &out, &errs)
 	all := read(code, out.String(), errs.String())
-	if len(all.Commands) != 1 || len(all.Programs) != len(personalities) {
+	if len(all.Commands) != 1 || len(all.Programs) != len(standin.Programs) {
 		t.Fatalf("%d commands, %d programs", len(all.Commands), len(all.Programs))
 	}
 

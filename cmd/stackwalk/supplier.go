@@ -13,12 +13,16 @@ import (
 
 // sources opens all sources of symbols. keep is symbols.Options.Keep.
 func (c *cli) sources(ctx context.Context, bar *progress, keep int64) (*symbols.Sources, error) {
-	s, err := symbols.Open(ctx, c.Symbols, symbols.Options{
+	opt := symbols.Options{
 		Exe: c.Exe, Sysroot: c.Sysroot, DebugDirs: c.DebugDir, Debuginfod: c.remote(bar), PathsOnly: c.NoELF,
-		Cache: c.Cache, MaxTime: c.maxTime, Progress: bar.fetched,
+		Cache: c.Cache, Progress: bar.fetched,
 		Uncached: func(err error) { c.uncached(err, "--cache") }, Waiting: c.waiting(""),
 		Keep: keep, Jobs: c.Jobs,
-	})
+	}
+	if c.other != nil {
+		opt.MaxTime = c.other.MaxTime
+	}
+	s, err := symbols.Open(ctx, c.Symbols, opt)
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
 	}

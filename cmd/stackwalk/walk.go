@@ -25,6 +25,7 @@ import (
 	"symkit/internal/mem"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
+	"symkit/internal/standin"
 	"symkit/walk"
 	"symkit/walk/dumpfile"
 	"symkit/walk/peers"
@@ -159,7 +160,10 @@ type job struct {
 // job returns the job of walking a dump on one processor.
 func (c *cli) job(path string, syms *symbols.Sources, stderr io.Writer) *job {
 	opt := walk.Options{MaxFrames: c.Frames, Jobs: 1, Prefetch: syms.Online(), NoScan: c.NoScan,
-		Registers: c.registers || (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents, Pointers: c.pointers}
+		Registers: (c.Format == "text" || c.Format == "html") && !c.Brief, Contents: c.Contents}
+	if c.other != nil {
+		opt.Registers, opt.Pointers = c.other.Registers, c.other.Pointers
+	}
 	return &job{c: c, path: path, syms: syms, files: syms.Files(), options: opt, stderr: stderr}
 }
 
@@ -228,18 +232,18 @@ func (j *job) threads(p *walk.Process) (out []int, err error) {
 
 // write writes the stacks of a dump to standard output or, whole or not at all, to
 // a file.
-func (j *job) write(ctx context.Context, o written, res *walk.Result) error {
+func (j *job) write(ctx context.Context, o standin.Output, res *walk.Result) error {
 	// The output may not replace a file that was read for the walk.
 	c := j.c
-	err := atomicfile.Clobbers(o.path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...)
+	err := atomicfile.Clobbers(o.Path, c.stdout, slices.Concat(c.inputs(), c.modules(res))...)
 	if err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return o.print(j.bounded(ctx, out), res) }
-	if o.path == "" || o.path == "-" {
+	print := func(out io.Writer) error { return o.Print(j.bounded(ctx, out), res) }
+	if o.Path == "" || o.Path == "-" {
 		return print(c.stdout)
 	}
-	return atomicfile.Write(ctx, o.path, print)
+	return atomicfile.Write(ctx, o.Path, print)
 }
 
 // bounded returns a writer to w that bounds the size of the report on the dump.
@@ -325,7 +329,7 @@ func (j *job) report(res *walk.Result) {
 	j.helpless(w, res, rejected)
 
 	// Without the symbols of the program itself a report is of little use.
-	if !main.Missing() || c.outputs != nil || c.Out != "" || told[main.Module.Path] || len(strangers) > 0 {
+	if !main.Missing() || c.other != nil || c.Out != "" || told[main.Module.Path] || len(strangers) > 0 {
 		return
 	}
 	command.Line(w, "stackwalk: warning: %s: the program has no symbols: %s", cmp.Or(main.Module.Path, main.Module.Name), c.advice(res.Process))

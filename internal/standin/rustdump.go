@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"context"
@@ -45,8 +45,12 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 	case errors.Is(err, elfx.ErrChanged):
 		return fmt.Errorf("%s: %w", f.Minidump, err)
 	}
-	if _, damaged := errors.AsType[*wire.Error](err); damaged {
-		return advised(f.Minidump, fmt.Errorf("%s: %w", f.Minidump, err))
+	_, damaged := errors.AsType[*wire.Error](err)
+	switch {
+	case errors.Is(err, wire.ErrTruncated):
+		return fmt.Errorf("%s: %w: the dump is not complete; copy it again", f.Minidump, err)
+	case damaged:
+		return fmt.Errorf("%s: %w", f.Minidump, err)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package standin
 
 import (
 	"cmp"
@@ -90,7 +90,7 @@ func (rustVersionFlag) BeforeReset(app *kong.Kong) error {
 const rustMisuse = 2
 
 // rustMinidump takes the place of rust-minidump's minidump-stackwalk.
-func rustMinidump(ctx context.Context, _ string, args []string, stdout, stderr io.Writer) int {
+func rustMinidump(ctx context.Context, _ string, args []string, stdout, stderr io.Writer, walk Walk) int {
 	var f rustFlags
 	messages := command.NewMessages("minidump-stackwalk", stderr)
 	p := rustProgram(ctx, stdout, messages)
@@ -104,7 +104,7 @@ func rustMinidump(ctx context.Context, _ string, args []string, stdout, stderr i
 		if f.HelpMarkdown {
 			return 0, f.markdown(k, stdout)
 		}
-		return f.run(ctx, stdout, stderr)
+		return f.run(ctx, stdout, stderr, walk)
 	})
 	if code == command.Misuse {
 		return rustMisuse
@@ -157,7 +157,7 @@ func (f *rustFlags) markdown(k *kong.Context, out io.Writer) error {
 }
 
 // run walks the dump and writes the reports.
-func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer) (int, error) {
+func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer, walk Walk) (int, error) {
 	logged, closeLog, err := f.openLog(stderr)
 	if err != nil {
 		return command.Failed, err
@@ -165,101 +165,88 @@ func (f *rustFlags) run(ctx context.Context, stdout, stderr io.Writer) (int, err
 	defer closeLog()
 	messages := command.NewMessages("stackwalk", logged)
 	defer messages.Close()
-	failed := func(format string, args ...any) (int, error) {
-		messages.Last("stackwalk: error: "+format, args...)
-		return command.Failed, nil
-	}
 
+	code := 0
 	switch {
 	case f.Pretty && !f.JSON && f.Cyborg == "":
-		return failed("--pretty is about JSON; give --json or --cyborg=FILE with it")
+		err = errors.New("--pretty is about JSON; give --json or --cyborg=FILE with it")
 	case f.Brief && f.JSON:
-		return failed("--brief is about the report for people; leave out --json")
+		err = errors.New("--brief is about the report for people; leave out --json")
+	case f.Dump:
+		err = found(f.rawDump(ctx, stdout))
+	default:
+		code, err = f.walk(ctx, stdout, messages, walk)
 	}
-
-	if f.Dump {
-		err := f.rawDump(ctx, stdout)
-		if err != nil {
-			return failed("%s%v", notFound(err), err)
-		}
-		return 0, nil
-	}
-
-	c, err := f.cli(stdout, messages)
 	if err != nil {
-		return failed("%v", err)
+		messages.Last("stackwalk: error: %v", err)
+		return command.Failed, nil
 	}
-	if c.Verbose {
-		messages.ShowAll()
-	}
-
-	// Nothing is written unless everything can be.
-	for _, o := range c.outputs {
-		if err := command.Directories("the output", []string{filepath.Dir(o.path)}); err != nil {
-			return failed("%v", err)
-		}
-	}
-	code, err := c.walk(ctx)
-	switch {
-	case err != nil:
-		return failed("%s%v", notFound(err), err)
-	case code == command.Bad: // a stack of one frame is no failure there
+	if code == command.Bad { // a stack of one frame is no failure there
 		return 0, nil
 	}
 	return code, nil
 }
 
-// notFound returns the text that rust-minidump writes before the error for a file that does
-// not exist.
-func notFound(err error) string {
+// found returns the error of reading the dump, with the text that rust-minidump writes before the error for a file
+// that does not exist.
+func found(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return "FileNotFound - Error reading dump: "
+		return fmt.Errorf("FileNotFound - Error reading dump: %w", err)
 	}
-	return ""
+	return err
 }
 
-// cli returns the program's own command line with the same meaning as f.
-func (f *rustFlags) cli(stdout io.Writer, messages *command.Messages) (*cli, error) {
-	c := &cli{stdout: stdout, stderr: messages, Dumps: []string{f.Minidump}, NoELF: !f.LocalSymbols, dumpOnly: true, Cache: f.SymbolsCache,
-		Output: f.OutputFile, Verbose: f.Verbose == "debug" || f.Verbose == "trace",
-		registers: f.human(), maxTime: time.Duration(min(f.SymbolsTime, 1<<30)) * time.Second}
-	c.Symbols = existing(slices.Concat(f.SymbolsPath, f.Legacy), func(path string) {
-		command.Line(messages, "stackwalk: warning: %s: no such file or directory", path)
-	})
+// walk walks the dump.
+func (f *rustFlags) walk(ctx context.Context, stdout io.Writer, messages *command.Messages, walk Walk) (int, error) {
 	// Scripts give an empty URL if a variable is not set; no request to it can succeed.
-	c.Symbols = append(c.Symbols, slices.DeleteFunc(f.SymbolsURL, func(url string) bool { return url == "" })...)
-	err := c.Validate()
-	if err != nil {
-		return nil, err
-	}
+	urls := slices.DeleteFunc(f.SymbolsURL, func(url string) bool { return url == "" })
+	r := &Request{Dump: f.Minidump, Symbols: append(existing(messages, slices.Concat(f.SymbolsPath, f.Legacy)), urls...), Cache: f.SymbolsCache,
+		MaxTime: time.Duration(min(f.SymbolsTime, 1<<30)) * time.Second, ELF: f.LocalSymbols,
+		Registers: !f.JSON, Verbose: f.Verbose == "debug" || f.Verbose == "trace", Messages: messages}
 
 	extra, err := readEvilJSON(f.EvilJSON)
 	if err != nil {
 		command.Line(messages, "stackwalk: error: --evil-json: %v", err) // the report lacks the contents of the file
 	}
-	people := func(out io.Writer, r *walk.Result) error {
-		unimplemented, unknown := unreadStreams(f.Minidump)
-		return peers.RustMinidump(out, r, peers.RustMinidumpOptions{Brief: f.Brief, Arguments: f.FunctionArgs || f.Features == "unstable-all", Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
+	people, programs := Output{f.OutputFile, f.people(&extra)}, Output{f.OutputFile, f.programs(&extra)}
+	switch {
+	case f.Cyborg != "":
+		programs.Path = f.Cyborg
+		r.Outputs = []Output{people, programs}
+	case f.JSON:
+		r.Outputs = []Output{programs}
+	default:
+		r.Outputs = []Output{people}
 	}
-	programs := func(out io.Writer, r *walk.Result) error {
+
+	// Nothing is written unless everything can be.
+	for _, o := range r.Outputs {
+		err := command.Directories("the output", []string{filepath.Dir(o.Path)})
+		if err != nil {
+			return command.Failed, err
+		}
+	}
+	code, err := walk(ctx, r, stdout)
+	return code, found(err)
+}
+
+// people returns the function that writes the report for people.
+func (f *rustFlags) people(extra *evil) func(io.Writer, *walk.Result) error {
+	return func(out io.Writer, r *walk.Result) error {
+		unimplemented, unknown := unreadStreams(f.Minidump)
+		return peers.RustMinidump(out, r, peers.RustMinidumpOptions{Brief: f.Brief, Arguments: f.FunctionArgs || f.Features == "unstable-all",
+			Signers: extra.signers, Unimplemented: unimplemented, Unknown: unknown})
+	}
+}
+
+// programs returns the function that writes JSON.
+func (f *rustFlags) programs(extra *evil) func(io.Writer, *walk.Result) error {
+	return func(out io.Writer, r *walk.Result) error {
 		facts := &r.Process.Facts
 		facts.Microcode = cmp.Or(facts.Microcode, extra.microcode)
 		return report.RustMinidumpJSON(out, r, report.JSONOptions{Pretty: f.Pretty, Signers: extra.signers})
 	}
-
-	switch {
-	case f.Cyborg != "":
-		c.outputs = []written{{f.OutputFile, people}, {f.Cyborg, programs}}
-	case f.JSON:
-		c.outputs = []written{{f.OutputFile, programs}}
-	default:
-		c.outputs = []written{{f.OutputFile, people}}
-	}
-	return c, nil
 }
-
-// human reports whether a report for people is written.
-func (f *rustFlags) human() bool { return !f.JSON }
 
 // openLog returns where the log goes to.
 func (f *rustFlags) openLog(stderr io.Writer) (io.Writer, func() error, error) {
@@ -323,31 +310,32 @@ func readEvilJSON(path string) (e evil, err error) {
 	if err != nil {
 		return e, err
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
+	var all struct {
+		Microcode any             `json:"CPUMicrocodeVersion"`
+		Modules   json.RawMessage `json:"ModuleSignatureInfo"`
+	}
+	err = json.Unmarshal(data, &all)
+	if err != nil {
 		return e, fmt.Errorf("%s: %w", path, err)
 	}
 
 	// The version of the microcode is a hexadecimal number, or not used.
-	var microcode string
-	if json.Unmarshal(all["CPUMicrocodeVersion"], &microcode) == nil {
-		var n uint64
-		if _, err := fmt.Sscanf(microcode, "0x%x", &n); err == nil {
-			e.microcode = fmt.Sprintf("0x%x", n)
-		}
+	var n uint64
+	_, err = fmt.Sscanf(fmt.Sprint(all.Microcode), "0x%x", &n)
+	if err == nil {
+		e.microcode = fmt.Sprintf("0x%x", n)
 	}
 
-	info := all["ModuleSignatureInfo"]
-	if info == nil {
-		return e, nil
-	}
 	var text string
-	if json.Unmarshal(info, &text) == nil {
-		info = json.RawMessage(text)
+	if json.Unmarshal(all.Modules, &text) == nil {
+		all.Modules = json.RawMessage(text)
 	}
 	var modules map[string][]string
-	if err := json.Unmarshal(info, &modules); err != nil {
-		return e, fmt.Errorf("%s: ModuleSignatureInfo: %w", path, err)
+	if all.Modules != nil {
+		err = json.Unmarshal(all.Modules, &modules)
+		if err != nil {
+			return e, fmt.Errorf("%s: ModuleSignatureInfo: %w", path, err)
+		}
 	}
 	e.signers = map[string]string{}
 	for subject, files := range modules {
