@@ -37,6 +37,9 @@ func (l Loss) Unwrap() error { return l.Err }
 // stream.
 func New(data []byte) (*Dump, error) {
 	file, err := mdmp.Read(data)
+	if err == nil {
+		err = file.Required()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -48,4 +51,4 @@ func New(data []byte) (*Dump, error) {
 }
 
 // HasMaps reports whether the dump has /proc/PID/maps.
-func (d *Dump) HasMaps() bool { return len(d.file.Linux.Maps) > 0 }
+func (d *Dump) HasMaps() bool { return len(d.file.Maps) > 0 }

@@ -46,7 +46,7 @@ func (b *builder) facts() {
 	if d.Crashpad != nil {
 		f.Crashpad = b.crashpad(d.Crashpad)
 	}
-	f.SoftErrors = d.SoftErrors
+	f.SoftErrors = d.File(mdmp.SoftErrorsStream)
 }
 
 // optional returns nil for a string that the dump does not have.
@@ -73,7 +73,7 @@ func (b *builder) linuxFacts() {
 	d, f := b.d, &b.p.Facts
 	// Each processor has a block in /proc/cpuinfo; the first revision of the microcode
 	// stands for all.
-	for name, value := range mdmp.Fields(d.Linux.CPUInfo, ':') {
+	for name, value := range mdmp.Fields(d.File(mdmp.LinuxCPUInfoStream), ':') {
 		if v, ok := strings.CutPrefix(value, "0x"); ok && name == "microcode" {
 			if n, err := strconv.ParseUint(v, 16, 64); err == nil {
 				f.Microcode = fmt.Sprintf("%#x", n)
@@ -83,9 +83,10 @@ func (b *builder) linuxFacts() {
 	}
 
 	// The file has the keys of lsb-release, or those of os-release.
-	if d.Linux.LsbRelease != nil {
+	release := d.File(mdmp.LinuxLsbReleaseStream)
+	if release != nil {
 		f.LSB = &walk.LSBRelease{}
-		for name, value := range mdmp.Fields(d.Linux.LsbRelease, '=') {
+		for name, value := range mdmp.Fields(release, '=') {
 			switch name {
 			case "DISTRIB_ID", "ID":
 				f.LSB.ID = value
@@ -157,12 +158,12 @@ func (b *builder) annotations(all []mdmp.Annotation) (out []walk.Annotation) {
 	return out
 }
 
-// uuid prints a UUID. The text is empty if the UUID consists of zeros or has not 16 bytes.
-func uuid(b []byte) string {
-	if len(b) != 16 || strings.Trim(string(b), "\x00") == "" {
+// uuid prints a UUID. The text is empty if the UUID consists of zeros.
+func uuid(g mdmp.GUID) string {
+	if g == (mdmp.GUID{}) {
 		return ""
 	}
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	return g.String()
 }
 
 // lastError names the value that GetLastError would return in a thread. That value is in the
@@ -177,6 +178,6 @@ func (b *builder) lastError(t *mdmp.Thread) string {
 	if !b.d.System.OS.Windows() || data == nil {
 		return ""
 	}
-	c := wire.New(mdmp.Section, data, b.d.Header.BigEndian)
+	c := wire.New(mdmp.Section, data, b.d.BigEndian)
 	return windowsError(c.U32())
 }

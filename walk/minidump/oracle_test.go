@@ -164,15 +164,15 @@ func dumpFields(t *testing.T, d *Dump) fieldsOf {
 	for i := range d.file.Threads {
 		th := &d.file.Threads[i]
 		add("MDRawThread", "thread_id", hex(th.ID), "suspend_count", th.SuspendCount, "teb", hex(th.TEB), "priority", hex(th.Priority),
-			"stack.start_of_memory_range", hex(th.Stack.Base), "stack.memory.data_size", hex(len(th.Stack.Data)), "thread_context.rva", hex(th.Context.RVA))
+			"stack.start_of_memory_range", hex(th.Stack.Base), "stack.memory.data_size", hex(len(d.file.Stack(th).Data)), "thread_context.rva", hex(th.Context.RVA))
 		context(th.Context)
 	}
 	context(d.file.Exception.Context)
 	for i := range d.file.Modules {
 		m := &d.file.Modules[i]
 		add("MDRawModule", "base_of_image", hex(m.Base), "size_of_image", hex(m.Size), "checksum", hex(m.Checksum), "version_info.signature", hex(m.Version.Signature),
-			"version_info.file_version", fmt.Sprintf("0x%x:0x%x", m.Version.FileHigh, m.Version.FileLow), "version_info.file_os", hex(m.Version.OS),
-			"version_info.file_date", fmt.Sprintf("0x%x:0x%x", m.Version.DateHigh, m.Version.DateLow),
+			"version_info.file_version", fmt.Sprintf("0x%x:0x%x", m.Version.File[0], m.Version.File[1]), "version_info.file_os", hex(m.Version.OS),
+			"version_info.file_date", fmt.Sprintf("0x%x:0x%x", m.Version.Date[0], m.Version.Date[1]),
 			"(code_file)", m.Name, "(code_identifier)", d.file.CodeID(m), "(cv_record).age", m.CodeView.Age, "(cv_record).pdb_file_name", string(m.CodeView.File),
 			"(debug_file)", m.DebugFile(), "(debug_identifier)", d.file.DebugID(m), "(version)", d.file.Version(m))
 	}
@@ -187,7 +187,7 @@ func dumpFields(t *testing.T, d *Dump) fieldsOf {
 		"number_of_processors", s.Processors, "product_type", s.ProductType, "major_version", s.Major, "minor_version", s.Minor, "build_number", s.Build,
 		"platform_id", hex(uint32(s.OS)), "suite_mask", hex(s.SuiteMask), "(csd_version)", s.ServicePack, "(cpu_vendor)", s.Vendor())
 	m := d.file.Misc
-	add("MDRawMiscInfo", "size_of_info", m.Size, "flags1", hex(uint32(m.Flags)), "process_id", m.ProcessID, "process_user_time", m.UserTime, "process_kernel_time", m.KernelTime)
+	add("MDRawMiscInfo", "size_of_info", m.Size, "flags1", hex(m.Flags), "process_id", m.ProcessID, "process_user_time", m.UserTime, "process_kernel_time", m.KernelTime)
 	add("MDRawBreakpadInfo", "dump_thread_id", hex(d.file.Breakpad.DumpThread), "requesting_thread_id", hex(d.file.Breakpad.RequestingThread))
 	return out
 }
@@ -261,12 +261,12 @@ func snapshotOf(d *Dump) (s snap) {
 	if d.file.Misc != nil && d.file.Misc.Flags&mdmp.MiscProcessID != 0 {
 		s.PID = &d.file.Misc.ProcessID
 	}
-	if pid, ok := maps.Collect(mdmp.Fields(d.file.Linux.Status, ':'))["Pid"]; ok {
+	if pid, ok := maps.Collect(mdmp.Fields(d.file.File(mdmp.LinuxProcStatusStream), ':'))["Pid"]; ok {
 		n, _ := strconv.Atoi(pid)
 		s.PID = new(uint32)
 		*s.PID = uint32(n)
 	}
-	if n := len(d.file.Linux.Maps); n > 0 {
+	if n := len(d.file.Maps); n > 0 {
 		s.Mappings = &n
 	}
 	th := &d.file.Threads[d.file.RequestingThread()]

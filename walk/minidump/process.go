@@ -23,7 +23,7 @@ func (d *Dump) Process() *walk.Process {
 	s := &file.System
 	version, build := s.VersionBuild()
 	b.p = &walk.Process{
-		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: file.Header.BigEndian,
+		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: file.BigEndian,
 		Crashed: -1, Memory: &file.Memory,
 	}
 
@@ -99,7 +99,7 @@ func (b *builder) identity() {
 	}
 
 	// /proc/PID/status overrides the number in the miscellaneous information.
-	for name, value := range mdmp.Fields(d.Linux.Status, ':') {
+	for name, value := range mdmp.Fields(d.File(mdmp.LinuxProcStatusStream), ':') {
 		if name != "Pid" {
 			continue
 		}
@@ -110,7 +110,7 @@ func (b *builder) identity() {
 	}
 
 	// Each argument ends in NUL.
-	if args := bytes.Trim(d.Linux.CmdLine, "\x00"); len(args) > 0 {
+	if args := bytes.Trim(d.File(mdmp.LinuxCmdLineStream), "\x00"); len(args) > 0 {
 		b.p.Args = string(bytes.ReplaceAll(args, []byte{0}, []byte{' '}))
 	}
 }
@@ -149,7 +149,7 @@ func (b *builder) threads() {
 		t := &d.Threads[i]
 		name, known := names[t.ID]
 		out := walk.Thread{ID: int(t.ID), Name: b.text(name), Unnamed: known && name.Len() == 0,
-			StackBase: t.Stack.Base, StackSize: uint64(len(t.Stack.Data)), LastError: b.lastError(t), Writer: d.WroteDump(t)}
+			StackBase: t.Stack.Base, StackSize: uint64(len(d.Stack(t).Data)), LastError: b.lastError(t), Writer: d.WroteDump(t)}
 
 		// The thread that wrote the dump can also be the one that requested it: it did not
 		// crash.
@@ -275,8 +275,8 @@ func (b *builder) mappings() {
 		}
 	}
 	if len(d.MemoryInfo) == 0 {
-		for i := range d.Linux.Maps {
-			m := &d.Linux.Maps[i]
+		for i := range d.Maps {
+			m := &d.Maps[i]
 			all = append(all, walk.Mapping{Begin: m.Begin, End: m.End, Read: m.Read, Write: m.Write, Execute: m.Execute})
 		}
 	}

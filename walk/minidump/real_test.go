@@ -84,9 +84,9 @@ func TestRealCrashpad(t *testing.T) {
 func TestRealLinux(t *testing.T) {
 	d := open(t, "linux-mini")
 	aux := maps.Collect(d.file.AuxV())
-	fields := maps.Collect(mdmp.Fields(d.file.Linux.LsbRelease, '='))
-	eq(t, []any{aux[6], aux[33], len(d.file.Linux.Maps), fields["DISTRIB_DESCRIPTION"]}, []any{4096, uint64(0x7fff5aef1000), 35, "Ubuntu 16.04.3 LTS"})
-	eq(t, maps.Collect(mdmp.Fields(d.file.Linux.Status, ':'))["Pid"], "1304")
+	fields := maps.Collect(mdmp.Fields(d.file.File(mdmp.LinuxLsbReleaseStream), '='))
+	eq(t, []any{aux[6], aux[33], len(d.file.Maps), fields["DISTRIB_DESCRIPTION"]}, []any{4096, uint64(0x7fff5aef1000), 35, "Ubuntu 16.04.3 LTS"})
+	eq(t, maps.Collect(mdmp.Fields(d.file.File(mdmp.LinuxProcStatusStream), ':'))["Pid"], "1304")
 }
 
 // TestRealXSave: contexts with the state that XSAVE writes, and what else
@@ -111,7 +111,7 @@ func TestRealXSave(t *testing.T) {
 		}
 		eq(t, []any{x.Flags, x.PC(), x.SP(), len(x.Extra)}, []any{c.flags, c.pc, c.sp, c.extra})
 		m := d.file.Misc
-		eq(t, []any{m.XState.ContextSize, m.XState.Enabled, m.BuildString, m.TimeZone.StandardName}, []any{c.size, c.enabled, c.build, "Pacific Standard Time"})
+		eq(t, []any{m.XState.ContextSize, m.XState.Enabled, mdmp.TextOf(m.BuildString[:]), mdmp.TextOf(m.TimeZone.Standard.Name[:])}, []any{c.size, c.enabled, c.build, "Pacific Standard Time"})
 		eq(t, []int{len(d.file.Threads), len(d.file.MemoryInfo), len(d.file.Handles), len(d.file.UnloadedModules)}, []int{c.threads, c.pages, c.handles, c.unloaded})
 	}
 }

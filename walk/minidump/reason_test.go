@@ -89,7 +89,8 @@ func TestReasons(t *testing.T) {
 		{mdmp.OSPS3, mdmp.CPUPPC64, 0, 0, nil, "UNKNOWN", "unknown 0x00000000 / 0x00000000"},
 		{mdmp.OSNaCl, mdmp.CPUAMD64, 1, 2, nil, "0x00000001 / 0x00000002", "unknown 0x00000001 / 0x00000002"},
 	} {
-		e := &mdmp.Exception{Code: c.code, Flags: c.flags, Parameters: c.params}
+		e := &mdmp.Exception{Parameters: c.params}
+		e.Code, e.Flags = c.code, c.flags
 		if c.rust == "" {
 			c.rust = c.breakpad
 		}

@@ -51,7 +51,7 @@ func TestSoakSeeds(t *testing.T) {
 			t.Fatalf("%s: %v, %v", c.name, err, d)
 		}
 		p := d.Process()
-		eq(t, fmt.Sprint(c.name, d.file.Header.BigEndian, len(p.Threads), p.Crashed, len(d.file.Modules), len(d.file.UnloadedModules)), fmt.Sprint(c.name, c.big, 1, 0, 1, 1))
+		eq(t, fmt.Sprint(c.name, d.file.BigEndian, len(p.Threads), p.Crashed, len(d.file.Modules), len(d.file.UnloadedModules)), fmt.Sprint(c.name, c.big, 1, 0, 1, 1))
 		path := filepath.Join("../../test/soak/testdata", c.name)
 		if *update {
 			if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -26,7 +26,7 @@ func (b *builder) spread() {
 	}
 
 	// Damage can change the order of the mappings.
-	maps := slices.Clone(d.Linux.Maps)
+	maps := slices.Clone(d.Maps)
 	slices.SortStableFunc(maps, func(a, b mdmp.Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
 
 	// A module takes the load address of its file, unless a module of another file is in
@@ -121,7 +121,7 @@ func (b *builder) programHeaders() {
 	}
 
 	m := b.p.Main
-	if len(b.d.Linux.Maps) > 0 || b.p.Entry < m.Base || b.p.Entry >= m.End {
+	if len(b.d.Maps) > 0 || b.p.Entry < m.Base || b.p.Entry >= m.End {
 		return
 	}
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"unicode/utf16"
 
 	"symkit/elfx"
 	"symkit/internal/quantity"
@@ -111,54 +112,28 @@ func (w *writer) memory(out io.Writer, r elfx.Range) error {
 	return nil
 }
 
-func (w *writer) u16(values ...uint16) {
-	for _, v := range values {
-		w.out = w.order.AppendUint16(w.out, v)
-	}
-}
-
-func (w *writer) u32(values ...uint32) {
-	for _, v := range values {
-		w.out = w.order.AppendUint32(w.out, v)
-	}
-}
-
-func (w *writer) u64(values ...uint64) {
-	for _, v := range values {
-		w.out = w.order.AppendUint64(w.out, v)
+// append appends records.
+func (w *writer) append(records ...any) {
+	for _, r := range records {
+		w.out = mdmp.Append(w.out, w.order, r)
 	}
 }
 
 // align pads the head with zeros.
 func (w *writer) align() { w.out = append(w.out, make([]byte, -len(w.out)&7)...) }
 
-// put appends data outside of any stream and returns its size and its place.
-func (w *writer) put(data []byte) (size, rva uint32) {
+// put appends data outside of any stream and returns its place.
+func (w *writer) put(data []byte) mdmp.Location {
 	w.align()
-	rva = uint32(len(w.out))
-	w.out = append(w.out, data...)
-	return uint32(len(data)), rva
+	w.append(data)
+	return mdmp.Location{Size: uint32(len(data)), RVA: uint32(len(w.out) - len(data))}
 }
 
 // text appends a MINIDUMP_STRING and returns its place.
-func (w *writer) text(s string) uint32 {
-	units := make([]uint16, 0, len(s))
-	for _, r := range s {
-		units = appendUTF16(units, r)
-	}
+func (w *writer) text(s string) mdmp.Offset {
+	units := utf16.Encode([]rune(s))
 	w.align()
-	rva := uint32(len(w.out))
-	w.u32(uint32(2 * len(units)))
-	w.u16(units...)
-	w.u16(0)
-	return rva
-}
-
-// appendUTF16 appends a character in UTF-16.
-func appendUTF16(units []uint16, r rune) []uint16 {
-	if r < 0x10000 {
-		return append(units, uint16(r))
-	}
-	r -= 0x10000
-	return append(units, 0xd800|uint16(r>>10), 0xdc00|uint16(r&0x3ff))
+	at := uint32(len(w.out))
+	w.append(uint32(2*len(units)), units, uint16(0))
+	return mdmp.Offset{RVA: at}
 }

@@ -14,92 +14,68 @@ import (
 )
 
 // head makes the whole file except the memory (minidumpapiset.h; Breakpad's
-// minidump_format.h).
+// minidump_format.h). A stream is records, or bytes.
 func (w *writer) head() {
-	const headerSize, entrySize = 32, 12
 	streams := []struct {
-		typ   mdmp.StreamType
-		write func() (size int)
+		typ     mdmp.StreamType
+		content func() []any // nil: no stream
 	}{
-		{mdmp.SystemInfoStream, w.systemInfo}, {mdmp.MiscInfoStream, w.miscInfo}, {mdmp.ThreadListStream, w.threads}, {mdmp.ModuleListStream, w.modules},
-		{mdmp.MemoryListStream, w.memoryList}, {mdmp.ExceptionStream, w.exception}, {mdmp.LinuxProcStatusStream, w.status},
-		{mdmp.LinuxCmdLineStream, w.commandLine}, {mdmp.LinuxAuxvStream, w.file(w.c.AuxV)}, {mdmp.LinuxMapsStream, w.file(w.c.Maps)},
+		{mdmp.SystemInfoStream, w.systemInfo}, {mdmp.MiscInfoStream, w.miscInfo}, {mdmp.ThreadListStream, w.threads},
+		{mdmp.ModuleListStream, w.modules}, {mdmp.MemoryListStream, w.memoryList}, {mdmp.ExceptionStream, w.exception},
+		{mdmp.LinuxProcStatusStream, w.status}, {mdmp.LinuxCmdLineStream, w.commandLine},
+		{mdmp.LinuxAuxvStream, w.file(w.c.AuxV)}, {mdmp.LinuxMapsStream, w.file(w.c.Maps)},
 	}
-	w.out = append(w.out[:0], make([]byte, headerSize+len(streams)*entrySize)...)
+	header := mdmp.Header{Signature: mdmp.Signature, Version: mdmp.Version}
+	directory := make([]mdmp.Stream, len(streams))
+	w.out = w.out[:0]
+	w.append(header)
+	header.Directory.RVA = uint32(len(w.out))
+	w.append(directory)
 
-	// Each stream is the last that its function appends.
-	var directory []byte
-	count := uint32(0)
 	for _, s := range streams {
+		content := s.content()
 		w.align()
-		size := s.write()
-		if size == 0 {
-			continue
+		start := len(w.out)
+		w.append(content...)
+		if len(w.out) > start {
+			directory[header.StreamCount] = mdmp.Stream{Type: s.typ, Location: mdmp.Location{Size: uint32(len(w.out) - start), RVA: uint32(start)}}
+			header.StreamCount++
 		}
-		count++
-		directory = w.order.AppendUint32(directory, uint32(s.typ))
-		directory = w.order.AppendUint32(directory, uint32(size))
-		directory = w.order.AppendUint32(directory, uint32(len(w.out)-size))
 	}
 	w.align()
-
-	const signature, version = 0x504d444d, 0xa793
-	head := w.order.AppendUint32(nil, signature)
-	for _, v := range []uint32{version, count, headerSize, 0, 0, 0, 0} {
-		head = w.order.AppendUint32(head, v)
-	}
-	copy(w.out, append(head, directory...))
+	copy(w.out, mdmp.Append(mdmp.Append(nil, w.order, header), w.order, directory))
 }
 
-// since returns the number of bytes that were appended since the head had the given length.
-func (w *writer) since(length int) int { return len(w.out) - length }
-
-// systemInfo writes MINIDUMP_SYSTEM_INFO.
-func (w *writer) systemInfo() int {
-	version := w.text("")
-	w.align()
-	start := len(w.out)
-	w.u16(uint16(w.cpu), 0, 0)
-	w.out = append(w.out, byte(min(w.c.Processors, 255)), 0)
-	w.u32(0, 0, 0, uint32(mdmp.OSLinux), version)
-	w.u16(0, 0)
-	w.out = append(w.out, make([]byte, mdmp.CPUInformationSize)...)
-	return w.since(start)
+// systemInfo is MINIDUMP_SYSTEM_INFO.
+func (w *writer) systemInfo() []any {
+	return []any{mdmp.SystemRecord{CPU: w.cpu, Processors: uint8(min(w.c.Processors, 255)), OS: mdmp.OSLinux, ServicePackAt: w.text("")}}
 }
 
-// miscInfo writes MINIDUMP_MISC_INFO.
-func (w *writer) miscInfo() int {
+// miscInfo is MINIDUMP_MISC_INFO.
+func (w *writer) miscInfo() []any {
 	if w.c.Process.PID == 0 {
-		return 0
+		return nil
 	}
-	start := len(w.out)
-	w.u32(24, uint32(mdmp.MiscProcessID), uint32(w.c.Process.PID), 0, 0, 0)
-	return w.since(start)
+	return []any{mdmp.MiscInfo1{Size: mdmp.MiscSize1, Flags: mdmp.MiscProcessID, ProcessID: uint32(w.c.Process.PID)}}
 }
 
-// threads writes MINIDUMP_THREAD_LIST, the contexts before it.
-func (w *writer) threads() int {
-	p := w.c.Process
-	contexts := make([]uint32, len(p.Threads))
-	size := uint32(0)
-	for i := range p.Threads {
-		size, contexts[i] = w.put(mdmp.WriteContext(w.cpu, w.order, &p.Threads[i].Regs))
+// threads is MINIDUMP_THREAD_LIST. The contexts come before it.
+func (w *writer) threads() []any {
+	threads := make([]mdmp.Thread, len(w.c.Process.Threads))
+	for i := range threads {
+		t := &w.c.Process.Threads[i]
+		threads[i] = mdmp.Thread{ID: uint32(t.ID), Stack: w.descriptor(w.c.Stacks[i]), Context: w.context(t)}
 	}
-
-	w.align()
-	start := len(w.out)
-	w.u32(uint32(len(p.Threads)))
-	for i := range p.Threads {
-		w.u32(uint32(p.Threads[i].ID), 0, 0, 0)
-		w.u64(0)
-		w.location(w.c.Stacks[i])
-		w.u32(size, contexts[i])
-	}
-	return w.since(start)
+	return []any{uint32(len(threads)), threads}
 }
 
-// location writes the MINIDUMP_MEMORY_DESCRIPTOR of a part of one of the ranges of memory.
-func (w *writer) location(r elfx.Range) {
+// context writes the registers of a thread.
+func (w *writer) context(t *walk.Thread) mdmp.Location {
+	return w.put(mdmp.WriteContext(w.cpu, w.order, &t.Regs))
+}
+
+// descriptor describes a part of one of the ranges of memory.
+func (w *writer) descriptor(r elfx.Range) mdmp.MemoryDescriptor {
 	rva := uint64(0)
 	for i, m := range w.c.Memory {
 		if r.Lo >= m.Lo && r.Lo < m.Hi && w.rvas != nil {
@@ -107,52 +83,33 @@ func (w *writer) location(r elfx.Range) {
 			break
 		}
 	}
-	w.u64(r.Lo)
-	w.u32(uint32(r.Hi-r.Lo), uint32(rva))
+	return mdmp.MemoryDescriptor{Base: r.Lo, Memory: mdmp.Location{Size: uint32(r.Hi - r.Lo), RVA: uint32(rva)}}
 }
 
-// memoryList writes MINIDUMP_MEMORY_LIST.
-func (w *writer) memoryList() int {
-	start := len(w.out)
-	w.u32(uint32(len(w.c.Memory)))
+// memoryList is MINIDUMP_MEMORY_LIST.
+func (w *writer) memoryList() []any {
+	all := make([]mdmp.MemoryDescriptor, len(w.c.Memory))
 	for i, r := range w.c.Memory {
-		rva := uint64(0)
-		if w.rvas != nil {
-			rva = w.rvas[i]
-		}
-		w.u64(r.Lo)
-		w.u32(uint32(r.Hi-r.Lo), uint32(rva))
+		all[i] = w.descriptor(r)
 	}
-	return w.since(start)
+	return []any{uint32(len(all)), all}
 }
 
-// modules writes MINIDUMP_MODULE_LIST, names and CodeView records before it. The first is the
+// modules is MINIDUMP_MODULE_LIST. Names and CodeView records come before it. The first is the
 // program.
-func (w *writer) modules() int {
+func (w *writer) modules() []any {
 	p := w.c.Process
 	modules := slices.Clone(p.Modules)
 	if i := slices.Index(modules, p.Main); i > 0 {
 		modules = slices.Insert(slices.Delete(modules, i, i+1), 0, p.Main)
 	}
 
-	type strings struct{ name, size, record uint32 }
-	texts := make([]strings, len(modules))
+	all := make([]mdmp.ModuleRecord, len(modules))
 	for i, m := range modules {
-		texts[i].name = w.text(writtenPath(m))
-		texts[i].size, texts[i].record = w.put(w.codeView(m))
+		size := uint32(min(m.End-m.Base, math.MaxUint32))
+		all[i] = mdmp.ModuleRecord{Base: m.Base, Size: size, NameAt: w.text(writtenPath(m)), CVRecord: w.put(w.codeView(m))}
 	}
-
-	w.align()
-	start := len(w.out)
-	w.u32(uint32(len(modules)))
-	for i, m := range modules {
-		w.u64(m.Base)
-		w.u32(uint32(min(m.End-m.Base, math.MaxUint32)), 0, 0, texts[i].name)
-		w.out = append(w.out, make([]byte, 52)...) // VS_FIXEDFILEINFO
-		w.u32(texts[i].size, texts[i].record, 0, 0)
-		w.u64(0, 0)
-	}
-	return w.since(start)
+	return []any{uint32(len(all)), all}
 }
 
 // writtenPath returns the path of a module with the name that symbol stores know it by.
@@ -176,34 +133,26 @@ func (w *writer) codeView(m *walk.Module) []byte {
 	return append(record, m.BuildID...)
 }
 
-// exception writes MINIDUMP_EXCEPTION_STREAM.
-func (w *writer) exception() int {
+// exception is MINIDUMP_EXCEPTION_STREAM.
+func (w *writer) exception() []any {
 	p := w.c.Process
 	if p.Crash.Signal == 0 || p.Crashed < 0 {
-		return 0
+		return nil
 	}
 	t := &p.Threads[p.Crashed]
-	size, context := w.put(mdmp.WriteContext(w.cpu, w.order, &t.Regs))
-
-	w.align()
-	start := len(w.out)
-	w.u32(uint32(t.ID), 0, uint32(p.Crash.Signal), uint32(p.Crash.Code))
 	address := t.Regs.PC
 	if p.Crash.HasAddress {
 		address = p.Crash.Address
 	}
-	w.u64(0, address)
-	w.u32(0, 0)
-	w.out = append(w.out, make([]byte, 8*mdmp.MaxParameters)...)
-	w.u32(size, context)
-	return w.since(start)
+	return []any{mdmp.ExceptionRecord{ThreadID: uint32(t.ID), Code: uint32(p.Crash.Signal), Flags: uint32(p.Crash.Code),
+		Address: address, Context: w.context(t)}}
 }
 
-// status writes the lines of /proc/PID/status that are known.
-func (w *writer) status() int {
+// status is the lines of /proc/PID/status that are known.
+func (w *writer) status() []any {
 	p := w.c.Process
 	if p.PID == 0 {
-		return 0
+		return nil
 	}
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -211,21 +160,16 @@ func (w *writer) status() int {
 		}
 		return r
 	}, p.Name)
-	return w.file(fmt.Appendf(nil, "Name:\t%s\nPid:\t%d\nThreads:\t%d\n", name, p.PID, len(p.Threads)))()
+	return []any{fmt.Appendf(nil, "Name:\t%s\nPid:\t%d\nThreads:\t%d\n", name, p.PID, len(p.Threads))}
 }
 
-// commandLine writes /proc/PID/cmdline.
-func (w *writer) commandLine() int {
+// commandLine is /proc/PID/cmdline.
+func (w *writer) commandLine() []any {
 	if w.c.Process.Args == "" {
-		return 0
+		return nil
 	}
-	return w.file(append(bytes.ReplaceAll([]byte(w.c.Process.Args), []byte{' '}, []byte{0}), 0))()
+	return []any{append(bytes.ReplaceAll([]byte(w.c.Process.Args), []byte{' '}, []byte{0}), 0)}
 }
 
-// file returns a function that writes the bytes of a file.
-func (w *writer) file(data []byte) func() int {
-	return func() int {
-		w.out = append(w.out, data...)
-		return len(data)
-	}
-}
+// file is the bytes of a file.
+func (w *writer) file(data []byte) func() []any { return func() []any { return []any{data} } }

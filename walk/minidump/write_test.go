@@ -102,7 +102,7 @@ func sameProcess(t *testing.T, d *Dump, c *Contents) {
 		if known < 9 {
 			t.Errorf("thread %d: %d registers", i, known)
 		}
-		if s := d.file.Threads[i].Stack; s.Base != c.Stacks[i].Lo || !bytes.Equal(s.Data, p.Memory.Bytes(s.Base, c.Stacks[i].Hi-c.Stacks[i].Lo)) {
+		if s := d.file.Stack(&d.file.Threads[i]); s.Base != c.Stacks[i].Lo || !bytes.Equal(s.Data, p.Memory.Bytes(s.Base, c.Stacks[i].Hi-c.Stacks[i].Lo)) {
 			t.Errorf("thread %d: stack of %d bytes at %#x", i, len(s.Data), s.Base)
 		}
 	}

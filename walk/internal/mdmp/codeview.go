@@ -15,9 +15,12 @@ type CodeView struct {
 	// ID is a GUID in the order in which it is printed (PDB70), the signature
 	// (PDB20, 4 bytes, the same), or the build id (ELF).
 	ID   []byte
+	GUID GUID   // PDB70
 	Age  uint32 // PDB70, PDB20
 	File []byte // path of the PDB file
 	Raw  []byte // the whole record
+	// PDB20 has the numbers of that format.
+	PDB20 PDB20Record
 }
 
 // CodeViewKind is the format of a CodeView record.
@@ -32,9 +35,10 @@ const (
 	CodeViewUnknown                     // another format: only Raw is set
 )
 
+// The first four bytes of the formats.
 const (
-	signaturePDB70 = 0x53445352
-	signaturePDB20 = 0x3031424e
+	SignaturePDB70 = 0x53445352
+	SignaturePDB20 = 0x3031424e
 	SignatureELF   = 0x4270454c
 )
 
@@ -48,23 +52,23 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 	c := d.at(l)
 	whole := c
 	v.Raw = whole.Bytes(uint64(whole.Len()))
+	start := c
 	switch c.U32() {
-	case signaturePDB70:
-		v.Kind = CodeViewPDB70
-		v.ID = guid(&c)
-		v.Age = c.U32()
+	case SignaturePDB70:
+		var r pdb70
+		read(&start, &r)
+		v.Kind, v.ID, v.GUID, v.Age = CodeViewPDB70, r.ID.Bytes(), r.ID, r.Age
+		c = start
 		v.File = cut(&c)
-	case signaturePDB20:
-		v.Kind = CodeViewPDB20
-		c.Skip(4) // offset of the debug data, 0
+	case SignaturePDB20:
+		read(&start, &v.PDB20)
 		// The signature is printed as a number, so its highest byte comes first.
-		v.ID = binary.BigEndian.AppendUint32(nil, c.U32())
-		v.Age = c.U32()
+		v.Kind, v.ID, v.Age = CodeViewPDB20, binary.BigEndian.AppendUint32(nil, v.PDB20.Time), v.PDB20.Age
+		c = start
 		v.File = cut(&c)
 	case SignatureELF:
 		// Breakpad's writers for ELF files put only the build id after the signature.
-		v.Kind = CodeViewELF
-		v.ID = c.Bytes(uint64(c.Len()))
+		v.Kind, v.ID = CodeViewELF, c.Bytes(uint64(c.Len()))
 	default:
 		v.Kind = CodeViewUnknown
 	}
@@ -80,13 +84,14 @@ func cut(c *wire.Cursor) []byte {
 	return b
 }
 
-// guid reads a GUID: its first three fields are numbers of 4, 2 and 2 bytes.
-func guid(c *wire.Cursor) []byte {
-	b := make([]byte, 0, 16)
-	b = binary.BigEndian.AppendUint32(b, c.U32())
-	b = binary.BigEndian.AppendUint16(b, c.U16())
-	b = binary.BigEndian.AppendUint16(b, c.U16())
-	return append(b, c.Bytes(8)...)
+// BuildGUID returns the first 16 bytes of a build id as a GUID. A shorter build id is padded with
+// zeros.
+func (d *Dump) BuildGUID(id []byte) (g GUID) {
+	var first [16]byte
+	copy(first[:], id)
+	c := wire.New(Section, first[:], d.BigEndian)
+	read(&c, &g)
+	return g
 }
 
 // DebugID returns the identifier of a module's debug information as MODULE records
@@ -99,11 +104,7 @@ func (d *Dump) DebugID(m *Module) string {
 	case CodeViewPDB70, CodeViewPDB20:
 		return fmt.Sprintf("%X%x", v.ID, v.Age)
 	case CodeViewELF:
-		// A GUID has 16 bytes: a longer build id is cut, a shorter one is padded with zeros.
-		var id [16]byte
-		copy(id[:], v.ID)
-		c := wire.New(Section, id[:], d.big)
-		return fmt.Sprintf("%X0", guid(&c))
+		return fmt.Sprintf("%X0", d.BuildGUID(v.ID).Bytes())
 	}
 	return ""
 }
@@ -155,29 +156,26 @@ func (d *Dump) debugMisc(l Location) (string, error) {
 		return "", nil
 	}
 	c := d.at(l)
-	c.Skip(4) // type of the data
-	at := c.Pos()
-	size := c.U32()
-	unicode := c.U8() != 0
-	c.Skip(3)
+	var r debugMisc
+	read(&c, &r)
 
 	// The record states its own size: another size than the location's is damage.
-	if c.Err() == nil && size != l.Size {
-		c.Fail(at, ErrRecordSize)
+	if c.Err() == nil && r.Size != l.Size {
+		c.Fail(r.At, ErrRecordSize)
 	}
 	if c.Err() != nil {
 		return "", c.Err()
 	}
 	// Modules can share one record; the budget bounds the copies of its name.
 	if c.Len() > maxName {
-		c.Fail(at, ErrString)
+		c.Fail(r.At, ErrString)
 		return "", c.Err()
 	}
 	if !d.spend(&c, c.Len()) {
 		return "", c.Err()
 	}
-	if unicode {
-		return fixed(&c, uint64(c.Len()/2)).String(), nil
+	if r.Unicode != 0 {
+		return Text{c.Bytes(uint64(c.Len() / 2 * 2)), d.BigEndian}.terminated().String(), nil
 	}
 	return string(cut(&c)), nil
 }

@@ -34,9 +34,9 @@ type Context struct {
 	big    bool
 }
 
-// ReadContext decodes the context at the cursor, of a dump of a CPU. A context whose flags are of
+// readContext decodes the context at the cursor, of a dump of a CPU. A context whose flags are of
 // another CPU is an error.
-func ReadContext(cpu CPU, c wire.Cursor) (Context, error) {
+func readContext(cpu CPU, c wire.Cursor) (Context, error) {
 	lay := layoutOf(cpu, c)
 	start := c.Pos()
 	if lay == nil && c.Err() == nil {
@@ -120,7 +120,7 @@ func ContextOf(cpu string, big bool, data []byte) (Context, error) {
 	return x, nil
 }
 
-// value reads a field. A field lies inside the data, because ReadContext reads as many bytes as
+// value reads a field. A field lies inside the data, because readContext reads as many bytes as
 // need returns, and a test compares the tables with the sizes.
 func (x *Context) value(f *field) uint64 {
 	c := wire.New("context", x.data, x.big)
@@ -220,9 +220,9 @@ func put(data []byte, order binary.ByteOrder, size int, v uint64) {
 const rustCPUs = 0x80000 | 0x20000 | 0x100000 | 0x40000000 | 0x400000 | 0x80000000 | 0x40000 | 0x20000000 |
 	0x1000000 | 0x10000000 | 0x10000
 
-// AppendContext appends the text of the context at the cursor, of a dump of a CPU: nothing if the
+// appendContext appends the text of the context at the cursor, of a dump of a CPU: nothing if the
 // context is incomplete, or of another CPU.
-func AppendContext(out []byte, cpu CPU, c wire.Cursor) []byte {
+func appendContext(out []byte, cpu CPU, c wire.Cursor) []byte {
 	l := layouts[cpu]
 	if l == nil || l.title == "" || c.Len() < l.size {
 		return out

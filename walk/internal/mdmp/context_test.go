@@ -58,7 +58,7 @@ var contexts = []struct {
 // contextDump has one thread with a context.
 func contextDump(t testing.TB, big bool, cpu mdmp.CPU, context string) (synth.Dump, *mdmp.Dump) {
 	s := synth.Assemble(t, big, synth.System(cpu, mdmp.OSLinux)+"stream ThreadList u32 1 7 0 0 0 u64 0 0 u32 0 0 at: loc ctx\nblock ctx "+context)
-	d, err := mdmp.Read(s.Data)
+	d, err := readAll(s.Data)
 	if err != nil || d.Lost != 0 {
 		t.Fatal(err, d)
 	}
@@ -133,7 +133,7 @@ func TestExceptionContext(t *testing.T) {
 		pcs     [2]uint64
 	}{{"b", [2]uint64{116, 216}}, {"c", [2]uint64{116, 116}}} {
 		text := strings.Replace(fmt.Sprintf(text, c.context), "loc a 8", "loc a u32 8", 1)
-		d, err := mdmp.Read(synth.Assemble(t, false, text).Data)
+		d, err := readAll(synth.Assemble(t, false, text).Data)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,14 +2,12 @@ package mdmp
 
 import "symkit/internal/wire"
 
-// CrashpadInfo is MinidumpCrashpadInfo: the annotations of Crashpad's client.
+// CrashpadInfo is MinidumpCrashpadInfo: the annotations of Crashpad's client. AddressMask has the
+// bits set that are no part of an address of code (pointer authentication); 0 if the dump does not
+// have them.
 type CrashpadInfo struct {
-	Version uint32
-	// ReportID and ClientID are UUIDs in the order in which they are printed.
-	ReportID, ClientID []byte
-	// AddressMask has the bits set that are no part of an address of code
-	// (pointer authentication); 0 if the dump does not have them.
-	AddressMask uint64
+	crashpadInfo
+	crashpadMask
 	Annotations []Annotation
 	Modules     []CrashpadModule
 }
@@ -39,64 +37,59 @@ const AnnotationString = 1
 // readCrashpad decodes MinidumpCrashpadInfo. Damage to the records of the process, or of one
 // module, loses only those records.
 func (d *Dump) readCrashpad(c wire.Cursor) error {
-	p := &CrashpadInfo{Version: c.U32(), ReportID: guid(&c), ClientID: guid(&c)}
-	simple, modules := location(&c), location(&c)
+	p := &CrashpadInfo{}
+	read(&c, &p.crashpadInfo)
 	if c.Err() != nil {
 		return c.Err()
 	}
-	if c.Len() >= 12 { // newer writers
-		c.Skip(4)
-		p.AddressMask = c.U64()
-	}
+	read(&c, &p.crashpadMask) // newer writers
 
 	// A damaged list is noted, and the other list is still read.
 	var err error
-	p.Annotations, err = list(d, simple, 8, d.annotation)
+	p.Annotations, err = lists(d, p.Simple, d.annotation)
 	d.lose(CrashpadInfoStream, err)
-	p.Modules, err = list(d, modules, 12, d.crashpadLink)
+	p.Modules, err = lists(d, p.Links, d.crashpadLink)
 	d.lose(CrashpadInfoStream, err)
 	d.Crashpad = p
 	return nil
 }
 
-// list decodes a counted list of records of size bytes each. The records before
+// lists decodes a counted list of records. The records before
 // a damaged one are kept.
-func list[T any](d *Dump, l Location, size int, decode func(c *wire.Cursor) (T, error)) (out []T, err error) {
+func lists[R, T any](d *Dump, l Location, decode func(*R) (T, error)) (out []T, err error) {
 	c := d.at(l)
 	if l.Size == 0 {
 		return nil, c.Err()
 	}
 
 	// A count is compared with the bytes of the list before anything is allocated.
-	at := c.Pos()
+	at, size := c.Pos(), sizeOf[R]()
 	n := uint64(c.U32())
-	if c.Err() == nil && n > uint64(c.Len())/uint64(size) {
+	if c.Err() == nil && n > uint64(c.Len())/size {
 		c.Fail(at, ErrCount)
 	}
 
 	// Several locations can name the same list: the budget bounds the size of all of them,
 	// decoded.
-	if !d.spend(&c, int(n)*size) {
+	if !d.spend(&c, int(n*size)) {
 		return nil, c.Err()
 	}
 
-	for range n {
-		record, err := decode(&c)
+	for record := range records[R](&c, int(n), size) {
+		value, err := decode(record)
 		if err != nil {
 			return out, err
 		}
-		out = append(out, record)
+		out = append(out, value)
 	}
 	return out, c.Err()
 }
 
-// crashpadLink decodes MinidumpModuleCrashpadInfoLink: the index of a module and
-// the place of its information, whose damage is lost alone.
-func (d *Dump) crashpadLink(c *wire.Cursor) (CrashpadModule, error) {
-	index := c.U32()
-	m, err := d.crashpadModule(location(c))
+// crashpadLink decodes the information of a module, whose damage is lost alone.
+func (d *Dump) crashpadLink(link *crashpadLink) (CrashpadModule, error) {
+	m, err := d.crashpadModule(link.Info)
 	d.lose(CrashpadInfoStream, err)
-	m.Module = int(index)
+	m.Module = int(link.Index)
 	return m, nil
 }
 
@@ -104,51 +97,45 @@ func (d *Dump) crashpadLink(c *wire.Cursor) (CrashpadModule, error) {
 // one are kept.
 func (d *Dump) crashpadModule(l Location) (m CrashpadModule, err error) {
 	c := d.at(l)
-	m.Version = c.U32()
-	texts, simple, objects := location(&c), location(&c), location(&c)
+	var r crashpadModule
+	read(&c, &r)
+	m.Version = r.Version
 	if c.Err() != nil {
 		return m, c.Err()
 	}
 
 	// Each of the three lists is optional: a list of size 0 is empty.
-	m.List, err = list(d, texts, 4, d.utf8) // MinidumpRVAList
+	m.List, err = lists(d, r.List, d.text) // MinidumpRVAList
 	if err != nil {
 		return m, err
 	}
-
-	m.Simple, err = list(d, simple, 8, d.annotation)
+	m.Simple, err = lists(d, r.Simple, d.annotation)
 	if err != nil {
 		return m, err
 	}
-
-	m.Objects, err = list(d, objects, 12, d.object)
+	m.Objects, err = lists(d, r.Objects, d.object)
 	return m, err
 }
 
+// text decodes MinidumpRVAList's strings.
+func (d *Dump) text(o *Offset) ([]byte, error) { return d.utf8(*o) }
+
 // annotation decodes MinidumpSimpleStringDictionaryEntry.
-func (d *Dump) annotation(c *wire.Cursor) (a Annotation, err error) {
-	a.Key, err = d.utf8(c)
+func (d *Dump) annotation(r *simpleAnnotation) (a Annotation, err error) {
+	a.Key, err = d.utf8(r.Key)
 	if err != nil {
 		return a, err
 	}
-	a.Value, err = d.utf8(c)
+	a.Value, err = d.utf8(r.Value)
 	return a, err
 }
 
 // object decodes MinidumpAnnotation. A value at offset 0 is absent.
-func (d *Dump) object(c *wire.Cursor) (a AnnotationObject, err error) {
-	a.Name, err = d.utf8(c)
-	if err != nil {
-		return a, err
-	}
-
-	a.Type = c.U16()
-	c.Skip(2) // reserved
-
-	// The copy of the cursor still has the offset in front of it, which utf8 reads again.
-	value := *c
-	if c.U32() != 0 {
-		a.Value, err = d.utf8(&value)
+func (d *Dump) object(r *annotationObject) (a AnnotationObject, err error) {
+	a.Type = r.Type
+	a.Name, err = d.utf8(r.Name)
+	if err == nil && r.Value.RVA != 0 {
+		a.Value, err = d.utf8(r.Value)
 	}
 	return a, err
 }

@@ -15,14 +15,14 @@ import (
 func decoded(t *testing.T, text string, check func(t *testing.T, d *mdmp.Dump)) {
 	t.Helper()
 	for _, big := range []bool{false, true} {
-		d, err := mdmp.Read(synth.Assemble(t, big, synth.Whole(text)).Data)
+		d, err := readAll(synth.Assemble(t, big, synth.Whole(text)).Data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d.Lost != 0 {
 			t.Errorf("%v", d.Losses)
 		}
-		if d.Header.BigEndian != big {
+		if d.BigEndian != big {
 			t.Error("byte order")
 		}
 		check(t, d)
@@ -35,6 +35,18 @@ func eq(t *testing.T, got, want any) {
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
 		t.Errorf("got %s\nwant %s", g, w)
 	}
+}
+
+// readAll reads a dump that has the required streams.
+func readAll(data []byte) (*mdmp.Dump, error) {
+	d, err := mdmp.Read(data)
+	if err == nil {
+		err = d.Required()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 func TestHeader(t *testing.T) {
@@ -103,7 +115,7 @@ func TestVersionBuild(t *testing.T) {
 // TestServicePackOutside: an unreadable name costs only itself.
 func TestServicePackOutside(t *testing.T) {
 	s := synth.Assemble(t, false, "stream SystemInfo u16 9 6 0 u8 4 1 u32 0 0 0 2 at: u32 0x1000000 0 zero 24\nstream ThreadList u32 0")
-	d, err := mdmp.Read(s.Data)
+	d, err := readAll(s.Data)
 	if err != nil || d.Lost != 1 {
 		t.Fatal(err, d)
 	}
@@ -117,7 +129,8 @@ func TestThreads(t *testing.T) {
 	for _, pad := range []string{"", "0"} {
 		decoded(t, "stream ThreadList u32 1 "+pad+" 7 1 2 3 u64 0x7ffdf000 0x12f31c loc s loc s\nblock s bytes \"stack\"", func(t *testing.T, d *mdmp.Dump) {
 			th := d.Threads[0]
-			eq(t, []any{th.ID, th.SuspendCount, th.PriorityClass, th.Priority, th.TEB, th.Stack.Base, string(th.Stack.Data), th.Stack.End(), th.Context.Size},
+			stack := d.Stack(&th)
+			eq(t, []any{th.ID, th.SuspendCount, th.PriorityClass, th.Priority, th.TEB, stack.Base, string(stack.Data), stack.End(), th.Context.Size},
 				[]any{7, 1, 2, 3, 0x7ffdf000, 0x12f31c, "stack", 0x12f321, 5})
 			eq(t, string(d.Memory.Bytes(0x12f31d, 3)), "tac")
 			eq(t, []any{d.ThreadByID(7), d.ThreadByID(8), d.RequestingThread()}, []any{0, -1, -1})
@@ -127,7 +140,7 @@ func TestThreads(t *testing.T) {
 		eq(t, []any{d.ThreadNames[0].ID, d.ThreadNames[0].Name, d.ThreadNames[1].ID, d.ThreadNames[1].Name}, []any{5, "a", 6, "é😀"})
 	})
 	decoded(t, "stream ThreadInfoList u32 16 72 2 99 1 2 3 4 u64 5 6 7 8 9 10 11 u32 1 2 3 4 u64 5 6 7 8 9 10 11", func(t *testing.T, d *mdmp.Dump) {
-		eq(t, d.ThreadInfos, "[{1 2 3 4 5 6 7 8 9 10} {1 2 3 4 5 6 7 8 9 10}]")
+		eq(t, d.Has(mdmp.ThreadInfoListStream), true)
 	})
 }
 
@@ -141,7 +154,8 @@ func TestDumpThread(t *testing.T) {
 		})
 	}
 	decoded(t, "stream AssertionInfo units 128 \"x > 0\" units 128 \"f\" units 128 \"a.c\" u32 12 1", func(t *testing.T, d *mdmp.Dump) {
-		eq(t, *d.Assertion, "{x > 0 f a.c 12 1}")
+		a := d.Assertion
+		eq(t, []any{mdmp.TextOf(a.Expression[:]), mdmp.TextOf(a.Function[:]), mdmp.TextOf(a.File[:]), a.Line, a.Type}, "[x > 0 f a.c 12 1]")
 	})
 }
 
@@ -182,7 +196,7 @@ func TestModules(t *testing.T) {
 func TestBuildID(t *testing.T) {
 	text := synth.Base + "stream ModuleList u32 1 u64 0x400000 u32 1 0 0 rva s zero 52 loc cv u32 0 0 zero 16\nblock s str \"/m\" block cv u32 0x4270454c bytes \"\\x01\\x02\\x03\\x04\\x05\\x06\\x07\\x08\\x09\\x0a\\x0b\\x0c\\x0d\\x0e\\x0f\\x10\\x11\\x12\""
 	for big, want := range map[bool]string{false: "0403020106050807090A0B0C0D0E0F100", true: "0102030405060708090A0B0C0D0E0F100"} {
-		d, err := mdmp.Read(synth.Assemble(t, big, text).Data)
+		d, err := readAll(synth.Assemble(t, big, text).Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,14 +231,14 @@ func TestMiscInfo(t *testing.T) {
 			eq(t, []any{m.Flags, m.ProcessID, m.CreateTime, m.UserTime, m.KernelTime}, []any{0x3ff, 1, 2, 3, 4})
 			eq(t, []any{m.MaxMHz, m.CurrentMHz, m.MHzLimit, m.MaxIdleState, m.CurrentIdleState}, from(i >= 1, 5, 6, 7, 8, 9))
 			z := m.TimeZone
-			eq(t, []any{m.IntegrityLevel, m.ExecuteFlags, m.ProtectedProcess, m.TimeZoneID, z.StandardBias, z.DaylightBias}, from(i >= 2, 10, 11, 12, 13, 14, 15))
+			eq(t, []any{m.IntegrityLevel, m.ExecuteFlags, m.ProtectedProcess, m.TimeZoneID, z.Standard.Bias, z.Daylight.Bias}, from(i >= 2, 10, 11, 12, 13, 14, 15))
 			if i >= 2 {
-				eq(t, []any{z.Bias, z.StandardName, z.DaylightName, z.DaylightDate}, []any{-60, "CET", "CEST", "{1 2 3 4 5 6 7 8}"})
+				eq(t, []any{z.Bias, mdmp.TextOf(z.Standard.Name[:]), mdmp.TextOf(z.Daylight.Name[:]), z.Daylight.Date}, []any{-60, "CET", "CEST", "{1 2 3 4 5 6 7 8}"})
 			}
 			if i >= 3 {
-				eq(t, []any{m.BuildString, m.DebugBuildString}, []any{"build", "dbg"})
+				eq(t, []any{mdmp.TextOf(m.BuildString[:]), mdmp.TextOf(m.DebugBuildString[:])}, []any{"build", "dbg"})
 			}
-			eq(t, []any{m.XState.Size, m.XState.ContextSize, m.XState.Enabled, m.XState.Features[0].Size, m.ProcessCookie}, from(i >= 4, 528, 99, 5, 2, 16))
+			eq(t, []any{m.XState.Size, m.XState.ContextSize, m.XState.Enabled, m.XState.Features[0].Size, m.Cookie.Value}, from(i >= 4, 528, 99, 5, 2, 16))
 		})
 	}
 }
@@ -241,8 +255,8 @@ func TestHandles(t *testing.T) {
 	decoded(t, "stream HandleData u32 16 40 2 0 u64 0x44 rva s u32 0 1 2 3 4 rva i u32 0 u64 0x48 u32 0 rva s u32 0 0 0 0 0 0\n"+
 		"block s str \"File\" block i rva i2 u32 1 4 bytes \"abcd\" block i2 u32 0 7 0", func(t *testing.T, d *mdmp.Dump) {
 		h := d.Handles[0]
-		eq(t, []any{h.Handle, h.Type, h.Name, h.Attributes, h.GrantedAccess, h.HandleCount, h.PointerCount, len(h.Info), h.Info[0].Type, string(h.Info[0].Data), h.Info[1].Type},
-			[]any{0x44, "File", "", 1, 2, 3, 4, 2, 1, "abcd", 7})
+		eq(t, []any{h.Handle, h.Type, h.Name, h.Attributes, h.GrantedAccess, h.HandleCount, h.PointerCount, len(h.Info), h.Info[0].Type, h.Info[0].Size, h.Info[1].Type},
+			[]any{0x44, "File", "", 1, 2, 3, 4, 2, 1, 4, 7})
 		eq(t, []any{d.Handles[1].Type, d.Handles[1].Name, len(d.Handles[1].Info)}, []any{"", "File", 0})
 	})
 	decoded(t, "stream HandleData u32 16 32 1 0 u64 0x44 zero 24", func(t *testing.T, d *mdmp.Dump) { eq(t, len(d.Handles), 1) })
@@ -263,7 +277,7 @@ block k utf8 "ver" block v utf8 "1.0"`
 			if mask != "" {
 				want = 0xff << 56
 			}
-			eq(t, fmt.Sprintf("%d %X %s %#x", c.Version, c.ReportID, c.Annotations, c.AddressMask), fmt.Sprintf("1 11223344556677880102030405060708 [{ver 1.0}] %#x", want))
+			eq(t, fmt.Sprintf("%d %X %s %#x", c.Version, c.ReportID.Bytes(), c.Annotations, c.AddressMask), fmt.Sprintf("1 11223344556677880102030405060708 [{ver 1.0}] %#x", want))
 			m := c.Modules[0]
 			eq(t, fmt.Sprintf("%d %d %s %s %s", m.Module, m.Version, m.List, m.Simple, m.Objects[0].Value), "5 1 [ver 1.0] [{ver 1.0}] 1.0")
 			eq(t, []any{m.Objects[0].Type, m.Objects[1].Type, m.Objects[1].Value == nil}, []any{mdmp.AnnotationString, 0x8001, true})
@@ -278,16 +292,15 @@ stream LinuxCpuInfo bytes "c" stream LinuxCmdLine bytes "sh\x00" stream LinuxEnv
 stream MozLinuxLimits bytes "l" stream MozSoftErrors bytes "[]"
 stream LinuxAuxv u64 6 4096 33 0x7fff00000000 0 0 9 9
 stream LinuxMaps bytes "1000-2000 r-xp 00000010 08:01 5 /a b\n\n2000-3000 rw-s 0 0:0 0\nffffffffff600000-ffffffffff601000 r-xp 0 00:00 0   [vsyscall]"`, func(t *testing.T, d *mdmp.Dump) {
-		l := d.Linux
-		eq(t, fmt.Sprintf("%s%s%s%s%s", l.CPUInfo, l.CmdLine, l.Environ, l.Limits, d.SoftErrors), "csh\x00A=b\x00l[]")
+		eq(t, fmt.Sprintf("%s%s%s%s%s", d.File(mdmp.LinuxCPUInfoStream), d.File(mdmp.LinuxCmdLineStream), d.File(mdmp.LinuxEnvironStream), d.File(mdmp.LinuxLimitsStream), d.File(mdmp.SoftErrorsStream)), "csh\x00A=b\x00l[]")
 		var fields []string
-		for k, v := range mdmp.Fields(l.Status, ':') {
+		for k, v := range mdmp.Fields(d.File(mdmp.LinuxProcStatusStream), ':') {
 			fields = append(fields, k+"|"+v)
 		}
-		for k, v := range mdmp.Fields(l.LsbRelease, '=') {
+		for k, v := range mdmp.Fields(d.File(mdmp.LinuxLsbReleaseStream), '=') {
 			fields = append(fields, k+"|"+v)
 		}
-		for range mdmp.Fields(l.Status, ':') {
+		for range mdmp.Fields(d.File(mdmp.LinuxProcStatusStream), ':') {
 			break
 		}
 		eq(t, fields, "[Name|sh Pid|7 DISTRIB_ID|Debian X|]")
@@ -299,8 +312,8 @@ stream LinuxMaps bytes "1000-2000 r-xp 00000010 08:01 5 /a b\n\n2000-3000 rw-s 0
 			break
 		}
 		eq(t, aux, []uint64{6, 4096, 33, 0x7fff00000000})
-		eq(t, fmt.Sprintf("%+v", l.Maps[0]), "{Begin:4096 End:8192 Read:true Write:false Execute:true Private:true Offset:16 Major:8 Minor:1 Inode:5 Path:[47 97 32 98]}")
-		eq(t, fmt.Sprintf("%v %s", l.Maps[1], l.Maps[2].Path), "{8192 12288 true true false false 0 0 0 0 []} [vsyscall]")
+		eq(t, fmt.Sprintf("%+v", d.Maps[0]), "{Begin:4096 End:8192 Read:true Write:false Execute:true Private:true Offset:16 Major:8 Minor:1 Inode:5 Path:[47 97 32 98]}")
+		eq(t, fmt.Sprintf("%v %s", d.Maps[1], d.Maps[2].Path), "{8192 12288 true true false false 0 0 0 0 []} [vsyscall]")
 	})
 	decoded(t, synth.System(mdmp.CPUX86, mdmp.OSLinux)+"stream ThreadList u32 0 stream LinuxAuxv u32 6 4096 9", func(t *testing.T, d *mdmp.Dump) {
 		for k, v := range d.AuxV() {

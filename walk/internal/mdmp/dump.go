@@ -3,6 +3,7 @@ package mdmp
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"symkit/internal/wire"
 	"symkit/located"
@@ -40,12 +41,12 @@ const Section = "minidump"
 // streams that the dump lacks are empty or nil.
 type Dump struct {
 	Header    Header
+	BigEndian bool
 	Directory []Stream
 
 	System      SystemInfo
 	Threads     []Thread
 	ThreadNames []ThreadName
-	ThreadInfos []ThreadInfo
 	// Modules are in the order of the dump: the program itself comes first.
 	Modules         []Module
 	UnloadedModules []UnloadedModule
@@ -57,20 +58,24 @@ type Dump struct {
 	Breakpad        *BreakpadInfo
 	Assertion       *Assertion
 	Crashpad        *CrashpadInfo
-	Linux           Linux
+	Maps            []Mapping // /proc/PID/maps
 	MacCrashInfo    []MacCrashInfo
 	MacBootArgs     Text // the arguments the kernel was started with
-	// SoftErrors is JSON about errors while the dump was written (Mozilla's writer).
-	SoftErrors []byte
 
 	// Losses are the errors of parts that could not be read, at most MaxLosses of them; Lost
 	// counts all.
 	Losses []Loss
 	Lost   int
 
-	data   []byte
-	big    bool
-	budget int
+	data    []byte
+	budget  int
+	streams map[StreamType]state
+}
+
+// state says what came of a stream: err of the stream, or damage to parts of it.
+type state struct {
+	err     error
+	damaged bool
 }
 
 // MaxLosses bounds the cost of reporting a dump full of damage.
@@ -88,100 +93,57 @@ func (l Loss) Error() string { return fmt.Sprintf("%v: %v", l.Stream, l.Err) }
 // Unwrap returns the located error.
 func (l Loss) Unwrap() error { return l.Err }
 
-// Header is MINIDUMP_HEADER.
-type Header struct {
-	Version   uint32 // the high half is the writer's own
-	Checksum  uint32
-	Time      uint32 // when it was written, in seconds since 1970
-	Flags     uint64 // MINIDUMP_TYPE
-	BigEndian bool
-}
-
-// Location is MINIDUMP_LOCATION_DESCRIPTOR: a place in the file.
-type Location struct {
-	Size, RVA uint32
-	at        int // where the descriptor itself is, for errors
-}
-
-// Stream is MINIDUMP_DIRECTORY: one part of the file.
-type Stream struct {
-	Type     StreamType
-	Location Location
-}
-
-const signature = 0x504d444d // MDMP
-
 // Read decodes the minidump in data. The error is a *located.Error, its offset
-// counted from the start of the file; it may be wrapped in the name of the
-// stream.
+// counted from the start of the file; streams that cannot be
+// read are no error: see Required.
 func Read(data []byte) (*Dump, error) {
-	d := &Dump{data: data, budget: len(data)}
+	d := &Dump{data: data, budget: len(data), streams: map[StreamType]state{}}
 
 	// The signature reads as MDMP only in the byte order of the machine that wrote the dump.
-	for _, big := range []bool{false, true} {
-		c := wire.New(Section, data, big)
-		if c.U32() == signature {
-			d.big = big
-			if err := d.read(c); err != nil {
-				return nil, err
-			}
-			return d, nil
+	c := wire.New(Section, data, false)
+	if c.U32() != Signature {
+		d.BigEndian = true
+		c = wire.New(Section, data, true)
+		if c.U32() != Signature {
+			return nil, &wire.Error{Section: Section, Offset: 0, Err: ErrSignature}
 		}
 	}
-	return nil, &wire.Error{Section: Section, Offset: 0, Err: ErrSignature}
+
+	// The low half of the version is the format's.
+	c = wire.New(Section, data, d.BigEndian)
+	read(&c, &d.Header)
+	switch {
+	case len(data) >= 8 && d.Header.Version&0xffff != Version:
+		return nil, &wire.Error{Section: Section, Offset: 4, Err: ErrVersion}
+	case c.Err() != nil:
+		return nil, c.Err()
+	}
+	err := d.readDirectory()
+	if err != nil {
+		return nil, err
+	}
+	d.readStreams()
+	return d, nil
 }
 
-// read decodes the file after the signature.
-func (d *Dump) read(c wire.Cursor) error {
-	at := c.Pos()
+// readDirectory reads the directory, which can be anywhere in the file.
+func (d *Dump) readDirectory() error {
 	h := &d.Header
-	h.BigEndian = d.big
-	h.Version = c.U32()
-	count := c.U32()
-	dir := Location{RVA: c.U32(), at: c.Pos() - 4}
-	h.Checksum, h.Time, h.Flags = c.U32(), c.U32(), c.U64()
-
-	// The low half of the version is the format's, the high half is the writer's own.
-	if c.Err() == nil && h.Version&0xffff != 0xa793 {
-		c.Fail(at, ErrVersion)
+	c := d.rest(uint64(h.Directory.RVA), h.Directory.At)
+	if c.Err() == nil && uint64(h.StreamCount) > uint64(c.Len())/sizeOf[Stream]() {
+		c.Fail(c.Pos(), ErrCount)
 	}
 	if c.Err() != nil {
 		return c.Err()
 	}
-	// The directory can be anywhere in the file.
-	if err := d.readDirectory(count, dir); err != nil {
-		return err
-	}
-	return d.readStreams()
-}
-
-const directoryEntry = 12 // sizeof MINIDUMP_DIRECTORY
-
-// readDirectory reads a directory of count streams. at is where the directory is, and where
-// the header has its offset, for errors.
-func (d *Dump) readDirectory(count uint32, at Location) error {
-	c := wire.New(Section, d.data, d.big)
-	if uint64(at.RVA) > uint64(len(d.data)) {
-		c.Fail(at.at, wire.ErrOffset)
-		return c.Err()
-	}
-
-	c.Seek(uint64(at.RVA))
-	if uint64(count) > uint64(c.Len())/directoryEntry {
-		c.Fail(c.Pos(), ErrCount)
-		return c.Err()
-	}
-
-	d.Directory = make([]Stream, count)
-	for i := range d.Directory {
-		d.Directory[i] = Stream{StreamType(c.U32()), location(&c)}
-	}
-	return c.Err()
+	d.Directory = make([]Stream, h.StreamCount)
+	read(&c, d.Directory)
+	return nil
 }
 
 // readStreams decodes every stream that has a decoder. If several streams have one type,
-// the last one counts. A dump without system information or threads is an error.
-func (d *Dump) readStreams() error {
+// the last one counts.
+func (d *Dump) readStreams() {
 	// last has a key for each type that is decoded, so that unknown types in a
 	// large directory cost nothing.
 	last := make(map[StreamType]*Location, len(streams))
@@ -198,43 +160,74 @@ func (d *Dump) readStreams() error {
 			continue
 		}
 		if seen != nil {
-			d.lose(s.Type, &wire.Error{Section: Section, Offset: s.Location.at - 4, Err: ErrDuplicate})
+			d.lose(s.Type, &wire.Error{Section: Section, Offset: s.Location.At - 4, Err: ErrDuplicate})
 		}
 		last[s.Type] = &d.Directory[i].Location
 	}
+	clear(d.streams)
 
 	// Decode in the order of the table, because contexts depend on the system information.
 	for _, s := range streams {
-		required := s.typ == SystemInfoStream || s.typ == ThreadListStream
-		err := error(&wire.Error{Section: Section, Offset: 0, Err: ErrMissing})
 		place := last[s.typ]
-		if place != nil {
-			err = s.read(d, d.at(*place))
+		if place == nil {
+			continue
 		}
-
-		switch {
-		case required && err != nil:
-			return fmt.Errorf("%v: %w", s.typ, err)
-		case place != nil:
-			d.lose(s.typ, err)
-		}
+		err := s.read(d, d.at(*place))
+		d.lose(s.typ, err)
+		d.streams[s.typ] = state{err, d.streams[s.typ].damaged}
 	}
 
 	// All memory is known only after every stream: stacks are in the list of threads, the
 	// other memory is in two lists.
 	d.indexMemory()
+}
+
+// Required returns the error of a stream without which a dump is of no use, in the name of the
+// stream: the list of threads, or the system information.
+func (d *Dump) Required() error {
+	for _, t := range []StreamType{SystemInfoStream, ThreadListStream} {
+		s, found := d.streams[t]
+		if !found {
+			s.err = &wire.Error{Section: Section, Offset: 0, Err: ErrMissing}
+		}
+		if s.err != nil {
+			return fmt.Errorf("%v: %w", t, s.err)
+		}
+	}
+	return nil
+}
+
+// Has reports whether the dump has a stream that could be read, perhaps not all of it.
+func (d *Dump) Has(t StreamType) bool {
+	s, found := d.streams[t]
+	return found && s.err == nil
+}
+
+// Whole reports whether the dump has a stream that could be read without a loss.
+func (d *Dump) Whole(t StreamType) bool { return d.Has(t) && !d.streams[t].damaged }
+
+// File returns the bytes of the last stream of a type: nil if there is none.
+func (d *Dump) File(t StreamType) []byte {
+	for _, s := range slices.Backward(d.Directory) {
+		if s.Type == t {
+			c := d.at(s.Location)
+			return c.Bytes(uint64(s.Location.Size))
+		}
+	}
 	return nil
 }
 
 // lose notes damage to a stream: err is a *located.Error, or nil for none.
 func (d *Dump) lose(t StreamType, err error) {
-	var e *wire.Error
-	if !errors.As(err, &e) {
+	if err == nil {
 		return
 	}
+	var e *wire.Error
+	errors.As(err, &e)
 
 	// All losses are counted, but only the first ones are kept.
 	d.Lost++
+	d.streams[t] = state{damaged: true}
 	if len(d.Losses) < MaxLosses {
 		d.Losses = append(d.Losses, Loss{t, e})
 	}
@@ -244,9 +237,9 @@ func (d *Dump) lose(t StreamType, err error) {
 // offsets in the file. For a location outside the file the cursor has failed at
 // the descriptor.
 func (d *Dump) at(l Location) wire.Cursor {
-	c := wire.New(Section, d.data, d.big)
+	c := wire.New(Section, d.data, d.BigEndian)
 	if uint64(l.RVA)+uint64(l.Size) > uint64(len(d.data)) {
-		c.Fail(l.at, wire.ErrOffset)
+		c.Fail(l.At, wire.ErrOffset)
 		return c
 	}
 	c.Seek(uint64(l.RVA))
@@ -256,7 +249,7 @@ func (d *Dump) at(l Location) wire.Cursor {
 // rest returns a cursor from the offset rva to the end of the file. Errors are
 // located at at, where the file has the offset.
 func (d *Dump) rest(rva uint64, at int) wire.Cursor {
-	c := wire.New(Section, d.data, d.big)
+	c := wire.New(Section, d.data, d.BigEndian)
 	if rva > uint64(len(d.data)) {
 		c.Fail(at, wire.ErrOffset)
 		return c
@@ -279,14 +272,17 @@ func (d *Dump) spend(c *wire.Cursor, n int) bool {
 	return true
 }
 
-// location reads a MINIDUMP_LOCATION_DESCRIPTOR.
-func location(c *wire.Cursor) Location {
-	at := c.Pos()
-	return Location{Size: c.U32(), RVA: c.U32(), at: at}
-}
-
 // Context decodes the context at a location, for the dump's CPU.
-func (d *Dump) Context(l Location) (Context, error) { return ReadContext(d.System.CPU, d.at(l)) }
+func (d *Dump) Context(l Location) (Context, error) { return readContext(d.System.CPU, d.at(l)) }
 
 // Size returns the size of the file.
 func (d *Dump) Size() int { return len(d.data) }
+
+// AppendContext appends the text of the context at a location: nothing if the context is incomplete,
+// or of another CPU than the dump's.
+func (d *Dump) AppendContext(out []byte, l Location) []byte {
+	if !d.Has(SystemInfoStream) {
+		return out
+	}
+	return appendContext(out, d.System.CPU, d.at(l))
+}

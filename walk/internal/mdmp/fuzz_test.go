@@ -37,7 +37,7 @@ func FuzzMinidump(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		d, err := mdmp.Read(data)
+		d, err := readAll(data)
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(32*len(data))+1<<20 {
 			t.Fatalf("%d bytes allocated for %d", n, len(data))
@@ -83,7 +83,7 @@ func use(t *testing.T, d *mdmp.Dump, size int) {
 		if b := d.Memory.Bytes(x.SP(), 8); b != nil && len(b) != 8 {
 			t.Fatal("memory")
 		}
-		if n := len(th.Stack.Data); n > 0 && d.Memory.At(th.Stack.Base+uint64(n)-1) == nil {
+		if s := d.Stack(th); len(s.Data) > 0 && d.Memory.At(s.End()-1) == nil {
 			t.Fatal("a stack that is not in the memory")
 		}
 		if i > 100 {
@@ -99,7 +99,7 @@ func use(t *testing.T, d *mdmp.Dump, size int) {
 	}
 	for range d.AuxV() {
 	}
-	for range mdmp.Fields(d.Linux.Status, ':') {
+	for range mdmp.Fields(d.File(mdmp.LinuxProcStatusStream), ':') {
 	}
 	_, _ = d.System.Version(), d.System.CPUInfo()
 	d.System.VersionBuild()

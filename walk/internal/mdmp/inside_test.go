@@ -1,7 +1,12 @@
 package mdmp
 
 import (
+	"cmp"
+	"encoding/binary"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +25,28 @@ func TestLayouts(t *testing.T) {
 		}
 		if l.pc == l.sp || l.flags+l.flagsSize > l.need(0) {
 			t.Errorf("%v", cpu)
+		}
+	}
+}
+
+// TestRecords: the sizes of records, and the tags of their fields.
+func TestRecords(t *testing.T) {
+	for record, want := range map[any]uint64{
+		Header{}: 32, Stream{}: 12, Thread{}: 48, threadName{}: 12, ModuleRecord{}: 108, UnloadedRecord{}: 24, MemoryDescriptor{}: 16,
+		MemoryDescriptor64{}: 16, memory64List{}: 16, MemoryInfo{}: 48, ExceptionRecord{}: 168, SystemRecord{}: 56, MiscInfo1{}: 24, MiscRecord{}: 1364,
+		TimeZone{}: 172, XStateInfo{}: 528, HandleRecord{}: 40, HandleInfo{}: 12, BreakpadInfo{}: 12, Assertion{}: 776, crashpadInfo{}: 52,
+		crashpadMask{}: 12, crashpadLink{}: 12, crashpadModule{}: 28, simpleAnnotation{}: 8, annotationObject{}: 12, GUID{}: 16, PDB20Record{}: 16,
+	} {
+		typ := reflect.TypeOf(record)
+		if n := size(typ); n != want || len(Append(nil, binary.LittleEndian, record)) != int(want) {
+			t.Errorf("%v: %d bytes, want %d", typ, n, want)
+		}
+		for f := range typ.Fields() {
+			_, letters, _ := strings.Cut(f.Tag.Get("raw"), ",")
+			_, err := strconv.ParseUint(cmp.Or(f.Tag.Get("valid"), "0"), 0, 32)
+			if strings.Trim(letters, "dhtx") != "" || err != nil {
+				t.Errorf("%v.%s: %s", typ, f.Name, f.Tag)
+			}
 		}
 	}
 }

@@ -9,18 +9,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// Linux is the files of /proc that Linux's writers put into a dump.
-type Linux struct {
-	CPUInfo    []byte // /proc/cpuinfo
-	Status     []byte // /proc/PID/status
-	LsbRelease []byte // /etc/lsb-release
-	CmdLine    []byte // /proc/PID/cmdline, arguments that end in NUL
-	Environ    []byte // /proc/PID/environ, NAME=VALUE that end in NUL
-	AuxV       []byte // /proc/PID/auxv
-	Limits     []byte // /proc/PID/limits
-	Maps       []Mapping
-}
-
 // Mapping is a line of /proc/PID/maps.
 type Mapping struct {
 	Begin, End                    uint64
@@ -45,7 +33,7 @@ func (d *Dump) readMaps(c wire.Cursor) error {
 		m, ok := parseMapping(line)
 		switch {
 		case ok:
-			d.Linux.Maps = append(d.Linux.Maps, m)
+			d.Maps = append(d.Maps, m)
 		// NULs at the end of the stream are no malformed line.
 		case len(bytes.Trim(line, "\x00")) > 0:
 			d.lose(LinuxMapsStream, &wire.Error{Section: Section, Offset: at, Err: ErrLine})
@@ -117,7 +105,7 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 		if d.System.CPU.Wide() {
 			size = 8
 		}
-		c := wire.New(Section, d.Linux.AuxV, d.big)
+		c := wire.New(Section, d.File(LinuxAuxvStream), d.BigEndian)
 		for c.Len() >= 2*size {
 			t, v := c.Uint(size), c.Uint(size)
 			if t == 0 || !yield(t, v) {
@@ -135,7 +123,7 @@ type Limit struct{ Name, Soft, Hard, Unit string }
 func (d *Dump) Limits() iter.Seq[Limit] {
 	return func(yield func(Limit) bool) {
 		head := true
-		for line := range bytes.SplitSeq(d.Linux.Limits, []byte{'\n'}) {
+		for line := range bytes.SplitSeq(d.File(LinuxLimitsStream), []byte{'\n'}) {
 			if len(line) == 0 {
 				continue
 			}

@@ -11,29 +11,29 @@ type MacCrashInfo struct {
 	ModulePath, Message, Signature, Backtrace, Message2 []byte
 }
 
+// MaxMacRecords is the most records that the stream has.
+const MaxMacRecords = 20
+
+// The versions of MacCrashInfo that have more fields.
 const (
-	maxMacRecords     = 20
 	MacRecordVersion4 = 4
 	MacRecordVersion5 = 5
-	locationSize      = 8
 )
 
 // readMacCrashInfo decodes the stream: a header with up to 20 locations of
 // records, each numbers followed by strings. A damaged record is lost alone.
 func (d *Dump) readMacCrashInfo(c wire.Cursor) error {
-	c.Skip(4) // the stream's type again
-	at := c.Pos()
-	n, start := c.U32(), c.U32()
-	if c.Err() == nil && (n > maxMacRecords || int(n) > c.Len()/locationSize) {
-		c.Fail(at, ErrCount)
+	var head macCrashInfos
+	read(&c, &head)
+	if c.Err() == nil && (head.Count > MaxMacRecords || uint64(head.Count) > uint64(c.Len())/sizeOf[Location]()) {
+		c.Fail(head.At, ErrCount)
 	}
 	if c.Err() != nil {
 		return c.Err()
 	}
 
-	for range n {
-		r := d.at(location(&c))
-		info, err := macCrashInfo(r, uint64(start))
+	for l := range records[Location](&c, int(head.Count), sizeOf[Location]()) {
+		info, err := macCrashInfo(d.at(*l), uint64(head.Start))
 		if err != nil {
 			d.lose(MacCrashInfoStream, err)
 			continue
@@ -76,13 +76,12 @@ func macCrashInfo(c wire.Cursor, start uint64) (m MacCrashInfo, err error) {
 
 // readMacBootArgs decodes Mozilla's stream of the kernel's arguments.
 func (d *Dump) readMacBootArgs(c wire.Cursor) error {
-	c.Skip(4) // the stream's type again
-	at := c.Pos()
-	rva := c.U64()
+	var args macBootArgs
+	read(&c, &args)
 	if c.Err() != nil {
 		return c.Err()
 	}
 	var err error
-	d.MacBootArgs, err = d.name(rva, at)
+	d.MacBootArgs, err = d.name(args.RVA, args.At)
 	return err
 }

@@ -21,44 +21,46 @@ func (r *Range) End() uint64 { return r.Base + uint64(len(r.Data)) }
 // Memory is all memory in the dump.
 type Memory struct {
 	// Ranges are those of the lists of memory, the 64-bit one first, in the
-	// order of the dump. They can overlap.
+	// order of the dump. They can overlap. Wide is the number of those of the 64-bit list.
 	Ranges []Range
+	Wide   int
 	// sorted is the same memory and the stacks of threads by address, without
 	// overlaps.
 	sorted []Range
 }
 
-const (
-	memoryDescriptorSize   = 16
-	memoryDescriptor64Size = 16
-	memoryInfoSize         = 48
-)
-
-// memory checks a MINIDUMP_MEMORY_DESCRIPTOR at offset at. A descriptor of no
-// bytes is an empty range, wherever it points.
-func (d *Dump) memory(base uint64, l Location, at int) (Range, error) {
-	if l.Size == 0 {
-		return Range{Base: base}, nil
+// Range returns the memory that a descriptor is about, or an error if the memory is not in the file.
+// A descriptor of no bytes is an empty range, wherever it points.
+func (d *Dump) Range(m *MemoryDescriptor) (Range, error) {
+	if m.Memory.Size == 0 {
+		return Range{Base: m.Base}, nil
 	}
-	c := d.at(l)
+	c := d.at(m.Memory)
 
 	// A range may end with the last address of the address space, but not go past it.
-	if base+uint64(l.Size)-1 < base {
-		c.Fail(at, ErrRange)
+	if m.Base+uint64(m.Memory.Size)-1 < m.Base {
+		c.Fail(m.At, ErrRange)
 	}
 	off := c.Pos()
-	return Range{base, c.Bytes(uint64(c.Len())), off}, c.Err()
+	return Range{m.Base, c.Bytes(uint64(c.Len())), off}, c.Err()
+}
+
+// Stack returns the stack of a thread: it is empty if it is not in the file.
+func (d *Dump) Stack(t *Thread) Range {
+	r, err := d.Range(&t.Stack)
+	if err != nil {
+		return Range{}
+	}
+	return r
 }
 
 // readMemory decodes MINIDUMP_MEMORY_LIST. A range outside the file is lost
 // alone.
 func (d *Dump) readMemory(c wire.Cursor) error {
-	n := count(&c, memoryDescriptorSize)
+	n, all := list[MemoryDescriptor](&c)
 	d.Memory.Ranges = slices.Grow(d.Memory.Ranges, n)
-	for range n {
-		at := c.Pos()
-		base := c.U64()
-		r, err := d.memory(base, location(&c), at)
+	for m := range all {
+		r, err := d.Range(m)
 		if err != nil {
 			d.lose(MemoryListStream, err)
 			continue
@@ -72,43 +74,38 @@ func (d *Dump) readMemory(c wire.Cursor) error {
 // the file, from one offset on. So the first range that is outside the file ends the list;
 // the part of that range that is inside the file is kept.
 func (d *Dump) readMemory64(c wire.Cursor) error {
-	at := c.Pos()
-	n := c.U64()
-	base := c.U64()
+	var head memory64List
+	read(&c, &head)
+	if c.Err() == nil && head.Count > uint64(c.Len())/sizeOf[MemoryDescriptor64]() {
+		c.Fail(head.At, ErrCount)
+	}
 	if c.Err() != nil {
 		return c.Err()
 	}
-	if n > uint64(c.Len())/memoryDescriptor64Size {
-		c.Fail(at, ErrCount)
-		return c.Err()
-	}
-
-	data := d.rest(base, at+8)
+	data := d.rest(head.Base, head.BaseAt)
 	if data.Err() != nil {
 		return data.Err()
 	}
 
 	// The data of each range begins where that of the range before it ends.
-	d.Memory.Ranges = slices.Grow(d.Memory.Ranges, int(n))
-	for range n {
-		at := c.Pos()
-		start, size := c.U64(), c.U64()
-
+	d.Memory.Ranges = slices.Grow(d.Memory.Ranges, int(head.Count))
+	for m := range records[MemoryDescriptor64](&c, int(head.Count), sizeOf[MemoryDescriptor64]()) {
 		// An impossible size ends the list, because the places of all later ranges follow
 		// from it.
-		if size > 0 && start+size-1 < start {
-			c.Fail(at, ErrRange)
-			return c.Err()
+		if m.Size > 0 && m.Base+m.Size-1 < m.Base {
+			c.Fail(m.At, ErrRange)
+			break
 		}
 
 		// Keep the part of the range that a truncated file still has.
-		short := size > uint64(data.Len())
+		short := m.Size > uint64(data.Len())
 		off := data.Pos()
-		b := data.Bytes(min(size, uint64(data.Len())))
-		d.Memory.Ranges = append(d.Memory.Ranges, Range{start, b, off})
+		b := data.Bytes(min(m.Size, uint64(data.Len())))
+		d.Memory.Ranges = append(d.Memory.Ranges, Range{m.Base, b, off})
+		d.Memory.Wide++
 		if short {
-			c.Fail(at+8, wire.ErrTruncated)
-			return c.Err()
+			c.Fail(m.SizeAt, wire.ErrTruncated)
+			break
 		}
 	}
 	return c.Err()
@@ -122,7 +119,7 @@ func (d *Dump) indexMemory() {
 	all = append(all, d.Memory.Ranges...)
 	// A stack need not be in any list of memory.
 	for i := range d.Threads {
-		all = append(all, d.Threads[i].Stack)
+		all = append(all, d.Stack(&d.Threads[i]))
 	}
 
 	// Of ranges that begin at the same address, the longest comes first.
@@ -180,16 +177,6 @@ func (m *Memory) Bytes(addr, n uint64) []byte {
 	return b[:n:n]
 }
 
-// MemoryInfo is MINIDUMP_MEMORY_INFO: a range of pages of one kind.
-type MemoryInfo struct {
-	Base, AllocationBase uint64
-	AllocationProtection uint32 // PAGE_*
-	Size                 uint64
-	State                uint32 // MEM_COMMIT, MEM_RESERVE, MEM_FREE
-	Protection           uint32 // PAGE_*
-	Type                 uint32 // MEM_PRIVATE, MEM_MAPPED, MEM_IMAGE
-}
-
 // The states of pages.
 const (
 	MemCommit  = 0x1000
@@ -224,21 +211,14 @@ func (m *MemoryInfo) allows(set uint32) bool {
 // readMemoryInfo decodes MINIDUMP_MEMORY_INFO_LIST. An impossible range is lost
 // alone.
 func (d *Dump) readMemoryInfo(c wire.Cursor) error {
-	list := tableHeader(&c, memoryInfoSize, true)
-	infos := make([]MemoryInfo, 0, list.n)
-	for range list.n {
-		at := c.Pos()
-		r := c.Sub(list.size)
-		m := MemoryInfo{Base: r.U64(), AllocationBase: r.U64(), AllocationProtection: r.U32()}
-		r.Skip(4)
-		m.Size, m.State, m.Protection, m.Type = r.U64(), r.U32(), r.U32(), r.U32()
+	n, all := table[MemoryInfo](&c, sizeOf[MemoryInfo](), true)
+	d.MemoryInfo = slices.Grow(d.MemoryInfo, n)
+	for m := range all {
 		if m.Size == 0 || m.Base+m.Size-1 < m.Base {
-			d.lose(MemoryInfoListStream, &wire.Error{Section: Section, Offset: at, Err: ErrRange})
+			d.lose(MemoryInfoListStream, &wire.Error{Section: Section, Offset: m.At, Err: ErrRange})
 			continue
 		}
-		infos = append(infos, m)
+		d.MemoryInfo = append(d.MemoryInfo, *m)
 	}
-
-	d.MemoryInfo = infos
 	return c.Err()
 }

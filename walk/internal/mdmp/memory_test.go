@@ -64,7 +64,7 @@ func TestMemoryInfo(t *testing.T) {
 }
 
 func TestMemoryAllocs(t *testing.T) {
-	d, err := mdmp.Read(synth.Assemble(t, false, synth.Base+"stream MemoryList u32 1 u64 0x2000 loc b block b zero 64").Data)
+	d, err := readAll(synth.Assemble(t, false, synth.Base+"stream MemoryList u32 1 u64 0x2000 loc b block b zero 64").Data)
 	if err != nil {
 		t.Fatal(err)
 	}

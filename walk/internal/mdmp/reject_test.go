@@ -30,7 +30,7 @@ func TestRejectedDumps(t *testing.T) {
 		{"directory larger than the file", synth.Base + "header 0x504d444d 0xa793 12", 0, mdmp.ErrCount, 32},
 		{"no system info", "stream ThreadList u32 0", 0, mdmp.ErrMissing, 0},
 		{"no threads", synth.System(mdmp.CPUAMD64, mdmp.OSLinux), 0, mdmp.ErrMissing, 0},
-		{"system info cut", "stream SystemInfo zero 55 end:", 0, wire.ErrTruncated, 44 + 32},
+		{"system info cut", "stream SystemInfo zero 55 end:", 0, wire.ErrTruncated, 44 + 52},
 		{"threads cut", synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u16 0", 0, wire.ErrTruncated, "ThreadList"},
 		{"more threads than fit", synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 2 zero 48", 0, mdmp.ErrCount, "ThreadList"},
 		{"threads with a tail", synth.System(mdmp.CPUAMD64, mdmp.OSLinux) + "stream ThreadList u32 1 zero 56", 0, mdmp.ErrCount, "ThreadList"},
@@ -40,7 +40,7 @@ func TestRejectedDumps(t *testing.T) {
 			if c.cut != 0 {
 				s.Data = s.Data[:max(c.cut, 0)]
 			}
-			d, err := mdmp.Read(s.Data)
+			d, err := readAll(s.Data)
 			if d != nil || err == nil {
 				t.Errorf("%s: read", c.name)
 				continue
@@ -72,13 +72,13 @@ func TestLosses(t *testing.T) {
 		"threads": func(d *mdmp.Dump) int { return len(d.Threads) }, "names": func(d *mdmp.Dump) int { return len(d.ThreadNames) },
 		"modules": func(d *mdmp.Dump) int { return len(d.Modules) }, "unloaded": func(d *mdmp.Dump) int { return len(d.UnloadedModules) },
 		"memory": func(d *mdmp.Dump) int { return len(d.Memory.Ranges) }, "pages": func(d *mdmp.Dump) int { return len(d.MemoryInfo) },
-		"handles": func(d *mdmp.Dump) int { return len(d.Handles) }, "maps": func(d *mdmp.Dump) int { return len(d.Linux.Maps) },
-		"mac": func(d *mdmp.Dump) int { return len(d.MacCrashInfo) }, "infos": func(d *mdmp.Dump) int { return len(d.ThreadInfos) },
+		"handles": func(d *mdmp.Dump) int { return len(d.Handles) }, "maps": func(d *mdmp.Dump) int { return len(d.Maps) },
+		"mac": func(d *mdmp.Dump) int { return len(d.MacCrashInfo) }, "infos": func(d *mdmp.Dump) int { return set(d.Has(mdmp.ThreadInfoListStream)) },
 		"misc": func(d *mdmp.Dump) int { return set(d.Misc != nil) }, "exception": func(d *mdmp.Dump) int { return set(d.Exception != nil) },
 		"breakpad": func(d *mdmp.Dump) int { return set(d.Breakpad != nil) }, "assertion": func(d *mdmp.Dump) int { return set(d.Assertion != nil) },
 		"crashpad": func(d *mdmp.Dump) int { return set(d.Crashpad != nil) }, "bootargs": func(d *mdmp.Dump) int { return d.MacBootArgs.Len() },
 		"annotations": func(d *mdmp.Dump) int { return len(d.Crashpad.Annotations) },
-		"text":        func(d *mdmp.Dump) int { return set(d.Linux.Status != nil) },
+		"text":        func(d *mdmp.Dump) int { return set(d.File(mdmp.LinuxProcStatusStream) != nil) },
 	}
 	for _, c := range losses {
 		for _, big := range []bool{false, true} {
@@ -87,7 +87,7 @@ func TestLosses(t *testing.T) {
 				text = c.text
 			}
 			s := synth.Assemble(t, big, text)
-			d, err := mdmp.Read(s.Data)
+			d, err := readAll(s.Data)
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 				continue

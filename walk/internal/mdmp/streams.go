@@ -10,31 +10,20 @@ import (
 // StreamType is MINIDUMP_STREAM_TYPE: the content of a stream.
 type StreamType uint32
 
-// The types of streams.
+// The types of streams that are read.
 const (
-	UnusedStream              StreamType = 0
-	ThreadListStream          StreamType = 3
-	ModuleListStream          StreamType = 4
-	MemoryListStream          StreamType = 5
-	ExceptionStream           StreamType = 6
-	SystemInfoStream          StreamType = 7
-	ThreadExListStream        StreamType = 8
-	Memory64ListStream        StreamType = 9
-	CommentStreamA            StreamType = 10
-	CommentStreamW            StreamType = 11
-	HandleDataStream          StreamType = 12
-	FunctionTableStream       StreamType = 13
-	UnloadedModuleListStream  StreamType = 14
-	MiscInfoStream            StreamType = 15
-	MemoryInfoListStream      StreamType = 16
-	ThreadInfoListStream      StreamType = 17
-	HandleOperationListStream StreamType = 18
-	TokenStream               StreamType = 19
-	JavaScriptDataStream      StreamType = 20
-	SystemMemoryInfoStream    StreamType = 21
-	ProcessVmCountersStream   StreamType = 22
-	IptTraceStream            StreamType = 23
-	ThreadNamesStream         StreamType = 24
+	ThreadListStream         StreamType = 3
+	ModuleListStream         StreamType = 4
+	MemoryListStream         StreamType = 5
+	ExceptionStream          StreamType = 6
+	SystemInfoStream         StreamType = 7
+	Memory64ListStream       StreamType = 9
+	HandleDataStream         StreamType = 12
+	UnloadedModuleListStream StreamType = 14
+	MiscInfoStream           StreamType = 15
+	MemoryInfoListStream     StreamType = 16
+	ThreadInfoListStream     StreamType = 17
+	ThreadNamesStream        StreamType = 24
 
 	// Breakpad's.
 	BreakpadInfoStream    StreamType = 0x47670001
@@ -46,7 +35,6 @@ const (
 	LinuxEnvironStream    StreamType = 0x47670007
 	LinuxAuxvStream       StreamType = 0x47670008
 	LinuxMapsStream       StreamType = 0x47670009
-	LinuxDsoDebugStream   StreamType = 0x4767000a
 
 	CrashpadInfoStream    StreamType = 0x43500001 // Crashpad's
 	StabilityReportStream StreamType = 0x4b6b0002 // Chromium's
@@ -84,29 +72,29 @@ var streams = []stream{
 	{BreakpadInfoStream, "BreakpadInfoStream", (*Dump).readBreakpadInfo},
 	{AssertionInfoStream, "AssertionInfoStream", (*Dump).readAssertion},
 	{CrashpadInfoStream, "CrashpadInfoStream", (*Dump).readCrashpad},
-	{LinuxCPUInfoStream, "LinuxCpuInfo", text(func(d *Dump) *[]byte { return &d.Linux.CPUInfo })},
-	{LinuxProcStatusStream, "LinuxProcStatus", text(func(d *Dump) *[]byte { return &d.Linux.Status })},
-	{LinuxLsbReleaseStream, "LinuxLsbRelease", text(func(d *Dump) *[]byte { return &d.Linux.LsbRelease })},
-	{LinuxCmdLineStream, "LinuxCmdLine", text(func(d *Dump) *[]byte { return &d.Linux.CmdLine })},
-	{LinuxEnvironStream, "LinuxEnviron", text(func(d *Dump) *[]byte { return &d.Linux.Environ })},
-	{LinuxAuxvStream, "LinuxAuxv", text(func(d *Dump) *[]byte { return &d.Linux.AuxV })},
-	{LinuxLimitsStream, "MozLinuxLimits", text(func(d *Dump) *[]byte { return &d.Linux.Limits })},
-	{SoftErrorsStream, "MozSoftErrors", text(func(d *Dump) *[]byte { return &d.SoftErrors })},
+	{LinuxCPUInfoStream, "LinuxCpuInfo", (*Dump).readFile},
+	{LinuxProcStatusStream, "LinuxProcStatus", (*Dump).readFile},
+	{LinuxLsbReleaseStream, "LinuxLsbRelease", (*Dump).readFile},
+	{LinuxCmdLineStream, "LinuxCmdLine", (*Dump).readFile},
+	{LinuxEnvironStream, "LinuxEnviron", (*Dump).readFile},
+	{LinuxAuxvStream, "LinuxAuxv", (*Dump).readFile},
+	{LinuxLimitsStream, "MozLinuxLimits", (*Dump).readFile},
+	{SoftErrorsStream, "MozSoftErrors", (*Dump).readFile},
 	{LinuxMapsStream, "LinuxMaps", (*Dump).readMaps},
 	{MacCrashInfoStream, "MozMacosCrashInfoStream", (*Dump).readMacCrashInfo},
 	{MacBootArgsStream, "MozMacosBootargsStream", (*Dump).readMacBootArgs},
-	{UnusedStream, "UnusedStream", nil},
-	{ThreadExListStream, "ThreadExListStream", nil},
-	{CommentStreamA, "CommentStreamA", nil},
-	{CommentStreamW, "CommentStreamW", nil},
-	{FunctionTableStream, "FunctionTableStream", nil},
-	{HandleOperationListStream, "HandleOperationListStream", nil},
-	{TokenStream, "TokenStream", nil},
-	{JavaScriptDataStream, "JavaScriptDataStream", nil},
-	{SystemMemoryInfoStream, "SystemMemoryInfoStream", nil},
-	{ProcessVmCountersStream, "ProcessVmCountersStream", nil},
-	{IptTraceStream, "IptTraceStream", nil},
-	{LinuxDsoDebugStream, "LinuxDsoDebug", nil},
+	{0, "UnusedStream", nil},
+	{8, "ThreadExListStream", nil},
+	{10, "CommentStreamA", nil},
+	{11, "CommentStreamW", nil},
+	{13, "FunctionTableStream", nil},
+	{18, "HandleOperationListStream", nil},
+	{19, "TokenStream", nil},
+	{20, "JavaScriptDataStream", nil},
+	{21, "SystemMemoryInfoStream", nil},
+	{22, "ProcessVmCountersStream", nil},
+	{23, "IptTraceStream", nil},
+	{0x4767000a, "LinuxDsoDebug", nil},
 	{StabilityReportStream, "StabilityReportStream", nil},
 }
 
@@ -147,13 +135,5 @@ func (t StreamType) find() (s stream, ok bool) {
 	return streams[i], true
 }
 
-// text decodes a stream that is the bytes of a file.
-func text(field func(*Dump) *[]byte) func(*Dump, wire.Cursor) error {
-	return func(d *Dump, c wire.Cursor) error {
-		if c.Err() != nil {
-			return c.Err()
-		}
-		*field(d) = c.Bytes(uint64(c.Len()))
-		return nil
-	}
-}
+// readFile reads a stream that is the bytes of a file: File returns them.
+func (*Dump) readFile(c wire.Cursor) error { return c.Err() }

@@ -10,48 +10,22 @@ import (
 
 // SystemInfo is MINIDUMP_SYSTEM_INFO.
 type SystemInfo struct {
-	CPU          CPU
-	Level        uint16 // of the processor: the family
-	Revision     uint16 // model and stepping
-	Processors   uint8
-	ProductType  uint8
-	Major, Minor uint32
-	Build        uint32
-	OS           OS
-	ServicePack  Text // Windows: the service pack; Linux: uname -srvmo; macOS: the build
-	SuiteMask    uint16
-	cpuInfo      []byte // CPU_INFORMATION
-	big          bool
+	SystemRecord
+	ServicePack Text // Windows: the service pack; Linux: uname -srvmo; macOS: the build
 }
-
-const CPUInformationSize = 24
 
 // readSystemInfo decodes MINIDUMP_SYSTEM_INFO. An unreadable service pack is
 // lost alone.
 func (d *Dump) readSystemInfo(c wire.Cursor) error {
-	s, pack := systemInfo(&c)
+	var s SystemRecord
+	read(&c, &s)
 	if c.Err() != nil {
 		return c.Err()
 	}
-
-	var err error
-	s.ServicePack, err = d.optional(pack.RVA, pack.at)
+	pack, err := d.optional(s.ServicePackAt)
 	d.lose(SystemInfoStream, err)
-	d.System = s
+	d.System = SystemInfo{s, pack}
 	return nil
-}
-
-// systemInfo reads the structure, and where the service pack is.
-func systemInfo(c *wire.Cursor) (s SystemInfo, pack Location) {
-	s = SystemInfo{
-		CPU: CPU(c.U16()), Level: c.U16(), Revision: c.U16(), Processors: c.U8(), ProductType: c.U8(),
-		Major: c.U32(), Minor: c.U32(), Build: c.U32(), OS: OS(c.U32()), big: c.BigEndian(),
-	}
-	pack = Location{at: c.Pos(), RVA: c.U32()}
-	s.SuiteMask = c.U16()
-	c.Skip(2) // reserved
-	s.cpuInfo = c.Bytes(CPUInformationSize)
-	return s, pack
 }
 
 // Version returns the system's version as Breakpad prints it: three numbers, and
@@ -118,12 +92,7 @@ func (s *SystemInfo) Vendor() string {
 	}
 
 	// CPUID gives the vendor in three registers of four characters each.
-	c := wire.New(Section, s.cpuInfo, s.big)
-	var b []byte
-	for range 3 {
-		b = binary.LittleEndian.AppendUint32(b, c.U32())
-	}
-	return strings.Map(visible, string(b))
+	return strings.Map(visible, string(Append(nil, binary.LittleEndian, s.Info[:3])))
 }
 
 // visible drops the characters that are not printable ASCII.
@@ -150,8 +119,7 @@ var (
 
 // armInfo describes an ARM processor.
 func (s *SystemInfo) armInfo() string {
-	c := wire.New(Section, s.cpuInfo, s.big)
-	id, hwcaps := c.U32(), c.U32()
+	id, hwcaps := s.Info[0], s.Info[1]
 	out := fmt.Sprintf("ARMv%d", s.Level)
 
 	// The main ID register has the implementer in its top byte.
@@ -176,12 +144,4 @@ func orNumber(names map[uint32]string, n uint32, format string) string {
 		return s
 	}
 	return fmt.Sprintf(format, n)
-}
-
-// DecodeSystemInfo decodes MINIDUMP_SYSTEM_INFO alone, without ServicePack, which is elsewhere in
-// the dump. The error is a *located.Error, its offset counted from the start of the structure.
-func DecodeSystemInfo(data []byte, bigEndian bool) (SystemInfo, error) {
-	c := wire.New(Section, data, bigEndian)
-	s, _ := systemInfo(&c)
-	return s, c.Err()
 }

@@ -1,9 +1,9 @@
 package mdmp
 
 import (
+	"encoding/binary"
+	"slices"
 	"unicode/utf8"
-
-	"symkit/internal/wire"
 )
 
 // Text is a string of UTF-16 in the file; String and Append decode it.
@@ -50,6 +50,19 @@ func (t Text) unit(i int) rune {
 	return rune(t.units[i+1])<<8 | rune(t.units[i])
 }
 
+// Valid reports whether the string is UTF-16: each surrogate has its other half.
+func (t Text) Valid() bool {
+	for i := 0; i+1 < len(t.units); i += 2 {
+		switch r := t.unit(i); {
+		case r&0xfc00 == 0xd800 && i+3 < len(t.units) && t.unit(i+2)&0xfc00 == 0xdc00:
+			i += 2
+		case r&0xf800 == 0xd800:
+			return false
+		}
+	}
+	return t.units != nil
+}
+
 // terminated cuts off a string at its first NUL.
 func (t Text) terminated() Text {
 	for i := 0; i+1 < len(t.units); i += 2 {
@@ -61,9 +74,13 @@ func (t Text) terminated() Text {
 	return t
 }
 
-// fixed reads a string in an array of n units.
-func fixed(c *wire.Cursor, n uint64) Text {
-	return Text{c.Bytes(2 * n), c.BigEndian()}.terminated()
+// TextOf is the string in an array of units.
+func TextOf(units []uint16) Text {
+	end := slices.Index(units, 0)
+	if end < 0 {
+		end = len(units)
+	}
+	return Text{Append(make([]byte, 0, 2*end), binary.LittleEndian, units[:end]), false}
 }
 
 // name finds the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. Errors in
@@ -77,23 +94,24 @@ func (d *Dump) name(rva uint64, at int) (Text, error) {
 	if c.Err() == nil && (size%2 != 0 || size > maxName) {
 		c.Fail(start, ErrString)
 	}
-	t := Text{c.Bytes(uint64(size)), d.big}
-	return t, c.Err()
+	units := c.Bytes(uint64(size))
+	if c.Err() != nil {
+		return Text{}, c.Err()
+	}
+	return Text{units, d.BigEndian}, nil
 }
 
 // optional finds a string as name does; offset 0 means that there is no string.
-func (d *Dump) optional(rva uint32, at int) (Text, error) {
-	if rva == 0 {
+func (d *Dump) optional(o Offset) (Text, error) {
+	if o.RVA == 0 {
 		return Text{}, nil
 	}
-	return d.name(uint64(rva), at)
+	return d.name(uint64(o.RVA), o.At)
 }
 
-// utf8 reads the offset of a MinidumpUTF8String, a size in bytes and then the
-// bytes, and returns these.
-func (d *Dump) utf8(c *wire.Cursor) ([]byte, error) {
-	at := c.Pos()
-	s := d.rest(uint64(c.U32()), at)
+// utf8 returns the bytes of a MinidumpUTF8String: a size in bytes, and then the bytes.
+func (d *Dump) utf8(o Offset) ([]byte, error) {
+	s := d.rest(uint64(o.RVA), o.At)
 	b := s.Bytes(uint64(s.U32()))
 	return b, s.Err()
 }

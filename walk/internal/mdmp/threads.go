@@ -1,45 +1,22 @@
 package mdmp
 
-import "symkit/internal/wire"
+import (
+	"fmt"
 
-// Thread is MINIDUMP_THREAD.
-type Thread struct {
-	ID           uint32
-	SuspendCount uint32
-	// PriorityClass and Priority are Windows'.
-	PriorityClass, Priority uint32
-	TEB                     uint64 // address of the thread environment block
-	Stack                   Range
-	Context                 Location
-}
-
-const (
-	threadSize     = 48
-	threadNameSize = 12
-	threadInfoSize = 64
+	"symkit/internal/wire"
 )
 
 // readThreads decodes MINIDUMP_THREAD_LIST. A stack outside the file is lost,
 // the thread is not.
 func (d *Dump) readThreads(c wire.Cursor) error {
-	n := count(&c, threadSize)
-	threads := make([]Thread, n)
-	for i := range threads {
-		t := &threads[i]
-		t.ID, t.SuspendCount, t.PriorityClass, t.Priority = c.U32(), c.U32(), c.U32(), c.U32()
-		t.TEB = c.U64()
-		at := c.Pos()
-		base := c.U64()
-		stack := location(&c)
-		t.Context = location(&c)
-
+	n, all := list[Thread](&c)
+	d.Threads = make([]Thread, 0, n)
+	for t := range all {
 		// A thread without its stack still has its registers.
-		var err error
-		t.Stack, err = d.memory(base, stack, at)
+		_, err := d.Range(&t.Stack)
 		d.lose(ThreadListStream, err)
+		d.Threads = append(d.Threads, *t)
 	}
-
-	d.Threads = threads
 	return c.Err()
 }
 
@@ -62,49 +39,128 @@ type ThreadName struct {
 // readThreadNames decodes MINIDUMP_THREAD_NAME_LIST. A name that cannot be
 // read is lost alone.
 func (d *Dump) readThreadNames(c wire.Cursor) error {
-	n := count(&c, threadNameSize)
-	names := make([]ThreadName, 0, n)
-	for range n {
-		id := c.U32()
-		at := c.Pos()
-		name, err := d.name(c.U64(), at)
+	n, all := list[threadName](&c)
+	d.ThreadNames = make([]ThreadName, 0, n)
+	for t := range all {
+		name, err := d.name(t.RVA, t.At)
 		if err != nil {
 			d.lose(ThreadNamesStream, err)
 			continue
 		}
-		names = append(names, ThreadName{id, name})
+		d.ThreadNames = append(d.ThreadNames, ThreadName{t.ID, name})
 	}
-
-	d.ThreadNames = names
 	return c.Err()
 }
 
-// ThreadInfo is MINIDUMP_THREAD_INFO.
-type ThreadInfo struct {
-	ID         uint32
-	DumpFlags  uint32 // MINIDUMP_THREAD_INFO_*
-	DumpError  uint32 // HRESULT
-	ExitStatus uint32
-	// CreateTime and ExitTime count 100 ns from 1601; KernelTime and UserTime
-	// are durations in 100 ns.
-	CreateTime, ExitTime, KernelTime, UserTime uint64
-	StartAddress                               uint64
-	Affinity                                   uint64
+// readThreadInfos checks MINIDUMP_THREAD_INFO_LIST.
+func (d *Dump) readThreadInfos(c wire.Cursor) error {
+	table[threadInfo](&c, sizeOf[threadInfo](), false)
+	return c.Err()
 }
 
-// readThreadInfos decodes MINIDUMP_THREAD_INFO_LIST.
-func (d *Dump) readThreadInfos(c wire.Cursor) error {
-	list := tableHeader(&c, threadInfoSize, false)
-	infos := make([]ThreadInfo, list.n)
-	for i := range infos {
-		r := c.Sub(list.size)
-		infos[i] = ThreadInfo{
-			ID: r.U32(), DumpFlags: r.U32(), DumpError: r.U32(), ExitStatus: r.U32(),
-			CreateTime: r.U64(), ExitTime: r.U64(), KernelTime: r.U64(), UserTime: r.U64(),
-			StartAddress: r.U64(), Affinity: r.U64(),
+// Exception is MINIDUMP_EXCEPTION_STREAM: why the process died.
+type Exception struct {
+	ExceptionRecord
+	Parameters []uint64 // as many as the system gave
+}
+
+// readException decodes MINIDUMP_EXCEPTION_STREAM. If the number of parameters is
+// impossible, only the parameters are lost.
+func (d *Dump) readException(c wire.Cursor) error {
+	e := &Exception{}
+	read(&c, &e.ExceptionRecord)
+	if c.Err() != nil {
+		return c.Err()
+	}
+
+	// An exception without its parameters still names the thread, the code and the address.
+	n := e.Count
+	if n > MaxParameters {
+		d.lose(ExceptionStream, &wire.Error{Section: Section, Offset: e.CountAt, Err: ErrCount})
+		n = 0
+	}
+	e.Parameters = e.Information[:n]
+	d.Exception = e
+	return nil
+}
+
+// RequestingThread returns the index of the thread that crashed or requested the
+// dump, or -1 if the dump does not name the thread or does not list it.
+func (d *Dump) RequestingThread() int {
+	switch b := d.Breakpad; {
+	case d.Exception != nil:
+		return d.ThreadByID(d.Exception.ThreadID)
+	case b != nil && b.Validity&2 != 0:
+		return d.ThreadByID(b.RequestingThread)
+	}
+	return -1
+}
+
+// WroteDump reports whether a thread existed only to write the dump. The stack of
+// such a thread is of no interest.
+func (d *Dump) WroteDump(t *Thread) bool {
+	return d.Breakpad != nil && d.Breakpad.Validity&1 != 0 && d.Breakpad.DumpThread == t.ID
+}
+
+// ThreadContext decodes the registers of a thread. For the thread of the exception
+// it prefers those in the exception stream, because the thread's own context is
+// that of the exception handler.
+func (d *Dump) ThreadContext(t *Thread) (Context, error) {
+	if e := d.Exception; e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
+		if c, err := d.Context(e.Context); err == nil {
+			return c, nil
 		}
 	}
+	return d.Context(t.Context)
+}
 
-	d.ThreadInfos = infos
+// readBreakpadInfo decodes MDRawBreakpadInfo.
+func (d *Dump) readBreakpadInfo(c wire.Cursor) error {
+	return whole(&c, &d.Breakpad)
+}
+
+// readAssertion decodes MDRawAssertionInfo.
+func (d *Dump) readAssertion(c wire.Cursor) error {
+	return whole(&c, &d.Assertion)
+}
+
+// whole reads the only record of a stream.
+func whole[T any](c *wire.Cursor, into **T) error {
+	record := new(T)
+	read(c, record)
+	if c.Err() == nil {
+		*into = record
+	}
 	return c.Err()
+}
+
+// String returns the assertion in the words of Breakpad's tool, or the empty string if a is
+// nil.
+func (a *Assertion) String() string {
+	if a == nil {
+		return ""
+	}
+	var out string
+	switch a.Type {
+	case 1:
+		out = "Invalid parameter passed to library function"
+	case 2:
+		out = "Pure virtual function called"
+	default:
+		out = fmt.Sprintf("Unknown assertion type 0x%08x", a.Type)
+	}
+
+	// Strings that the writer left empty are left out of the text.
+	for _, part := range [...]struct {
+		before string
+		units  []uint16
+	}{{" ", a.Expression[:]}, {" in function ", a.Function[:]}, {", in file ", a.File[:]}} {
+		if part.units[0] != 0 {
+			out += part.before + TextOf(part.units).String()
+		}
+	}
+	if a.Line != 0 {
+		out += fmt.Sprintf(" at line %d", a.Line)
+	}
+	return out
 }

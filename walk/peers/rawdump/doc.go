@@ -8,7 +8,6 @@
 //	}
 //	return rawdump.Write(os.Stdout, file, rawdump.Options{Brief: true})
 //
-// Package minidump gives a dump as values, keeps the readable part of a damaged stream, and leaves
-// out fields that have no use in a walk. This package shows all fields, in the order of the file,
-// of streams that are whole: a damaged list is left out, as rust-minidump leaves it out.
+// The text has all fields, in the order of the file, of streams that are whole: a damaged list is
+// left out, as rust-minidump leaves it out.
 package rawdump

@@ -10,117 +10,76 @@ import (
 	"symkit/walk/internal/mdmp"
 )
 
-// region is memory of the process: where it was, and where it is in the file.
-type region struct{ base, size, rva uint64 }
-
-// contents returns the bytes of a region. It returns false for a region without bytes: Windows
-// writes an offset of 0 for a stack whose bytes are in the list of memory.
-func (p *printer) contents(r region) ([]byte, bool) {
-	c := p.rest(r.rva)
-	b := c.Bytes(r.size)
-	return b, r.rva != 0 && r.size != 0 && c.Err() == nil
+// regions returns the regions of a list of memory. Windows writes an offset of 0 for a stack
+// whose bytes are elsewhere.
+func (p *printer) regions() (list64, list []mdmp.Range) {
+	all := p.d.Memory.Ranges
+	list = slices.DeleteFunc(slices.Clone(all[p.d.Memory.Wide:]), func(r mdmp.Range) bool { return r.Off == 0 || len(r.Data) == 0 })
+	return all[:p.d.Memory.Wide], list
 }
 
-// memoryList is MINIDUMP_MEMORY_LIST or MINIDUMP_MEMORY64_LIST.
-type memoryList struct {
-	wide    bool
-	regions []region // in the order of the file
-	sorted  []region // by address, without overlaps; made by find
-}
-
-// memoryList reads MINIDUMP_MEMORY_LIST. Regions outside of the file are left out. The list is
-// nil if it is not there or not whole.
-func (p *printer) memoryList() *memoryList {
-	c, ok := p.list(mdmp.MemoryListStream, 16)
-	if !ok {
-		return nil
+// stackRegions returns the memory that may have the stacks that threads do not have, by address and
+// without overlaps. Of regions that overlap, the first by address counts.
+func (p *printer) stackRegions() (out []mdmp.Range) {
+	all, list := p.regions()
+	if !p.d.Has(mdmp.Memory64ListStream) {
+		all = list
 	}
-	m := &memoryList{}
-	for c.Len() > 0 {
-		r := region{c.U64(), uint64(c.U32()), uint64(c.U32())}
-		if _, ok := p.contents(r); ok {
-			m.regions = append(m.regions, r)
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b mdmp.Range) int {
+		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(len(a.Data), len(b.Data)))
+	})
+	next := uint64(0)
+	for _, r := range all {
+		if len(r.Data) > 0 && r.Base >= next && r.End() >= r.Base {
+			out = append(out, r)
+			next = r.End()
 		}
 	}
-	return m
-}
-
-// memory64List reads MINIDUMP_MEMORY64_LIST, whose regions follow one another in the file. The
-// list is nil if it is not there or not whole.
-func (p *printer) memory64List() *memoryList {
-	c := p.stream(mdmp.Memory64ListStream)
-	n, rva := c.U64(), c.U64()
-	if c.Err() != nil || n != uint64(c.Len())/16 || c.Len()%16 != 0 {
-		return nil
-	}
-
-	m := &memoryList{wide: true}
-	for c.Len() > 0 {
-		r := region{c.U64(), c.U64(), rva}
-		if rva > uint64(len(p.data)) || r.size > uint64(len(p.data))-rva {
-			return nil
-		}
-		m.regions = append(m.regions, r)
-		rva += r.size
-	}
-	return m
+	return out
 }
 
 // find returns the contents of the region that has an address.
-func (m *memoryList) find(p *printer, addr uint64) ([]byte, bool) {
-	if m == nil {
-		return nil, false
+func find(regions []mdmp.Range, addr uint64) []byte {
+	i := sort.Search(len(regions), func(i int) bool { return regions[i].Base > addr }) - 1
+	if i < 0 || addr >= regions[i].End() {
+		return nil
 	}
-	if m.sorted == nil {
-		m.sort()
-	}
-	i := sort.Search(len(m.sorted), func(i int) bool { return m.sorted[i].base > addr }) - 1
-	if i < 0 || addr-m.sorted[i].base >= m.sorted[i].size {
-		return nil, false
-	}
-	r := m.sorted[i]
-	return p.data[r.rva:][:r.size], true
+	return regions[i].Data
 }
 
-// sort sorts the regions for find. Of regions that overlap, the first by address counts.
-func (m *memoryList) sort() {
-	m.sorted = []region{}
-	all := slices.Clone(m.regions)
-	slices.SortStableFunc(all, func(a, b region) int { return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.size, b.size)) })
-	next := uint64(0)
-	for _, r := range all {
-		if r.size == 0 || r.base < next || r.base+r.size < r.base {
-			continue
-		}
-		m.sorted = append(m.sorted, r)
-		next = r.base + r.size
+// memory64List writes MINIDUMP_MEMORY64_LIST.
+func (p *printer) memory64List() {
+	regions, _ := p.regions()
+	if p.d.Has(mdmp.Memory64ListStream) {
+		p.printf("MinidumpMemory64List\n")
+		p.memory("MINIDUMP_MEMORY_DESCRIPTOR64", regions, func(r *mdmp.Range) any { return mdmp.MemoryDescriptor64{Base: r.Base, Size: uint64(len(r.Data))} })
+	}
+}
+
+// memoryList writes MINIDUMP_MEMORY_LIST. Regions outside of the file are left out.
+func (p *printer) memoryList() {
+	_, regions := p.regions()
+	if p.d.Has(mdmp.MemoryListStream) {
+		p.printf("MinidumpMemoryList\n")
+		p.memory("MINIDUMP_MEMORY_DESCRIPTOR", regions, func(r *mdmp.Range) any {
+			return mdmp.MemoryDescriptor{Base: r.Base, Memory: mdmp.Location{Size: uint32(len(r.Data)), RVA: uint32(r.Off)}}
+		})
 	}
 }
 
 // memory writes a list of memory, with the contents unless the text is brief.
-func (p *printer) memory(m *memoryList) {
-	switch {
-	case m == nil:
-		return
-	case m.wide:
-		p.printf("MinidumpMemory64List\n")
-	default:
-		p.printf("MinidumpMemoryList\n")
-	}
-
-	p.printf("  region_count = %d\n\n", len(m.regions))
-	for i, r := range m.regions {
+func (p *printer) memory(title string, regions []mdmp.Range, record func(*mdmp.Range) any) {
+	p.printf("  region_count = %d\n\n", len(regions))
+	for i := range regions {
 		if p.err != nil {
 			return
 		}
-		if m.wide {
-			p.printf("region[%d]\nMINIDUMP_MEMORY_DESCRIPTOR64\n  start_of_memory_range = %#x\n  memory.data_size      = %#x\n", i, r.base, r.size)
-		} else {
-			p.printf("region[%d]\nMINIDUMP_MEMORY_DESCRIPTOR\n  start_of_memory_range = %#x\n  memory.data_size      = %#x\n  memory.rva            = %#x\n", i, r.base, r.size, r.rva)
-		}
+		p.printf("region[%d]\n", i)
+		p.record(title, 21, record(&regions[i]))
 		if !p.brief {
 			p.printf("Memory\n")
-			p.hexDump(p.data[r.rva:][:r.size])
+			p.hexDump(regions[i].Data)
 		}
 		p.printf("\n")
 	}
@@ -153,18 +112,24 @@ func (p *printer) hexDump(data []byte) {
 // not shown.
 func (p *printer) memoryInfo() {
 	const states, protections, types = 0x13000, 0x7ff, 0x1060000
-	c, size, ok := p.table(mdmp.MemoryInfoListStream, 48)
-	if !ok {
+	if !p.d.Has(mdmp.MemoryInfoListStream) {
 		return
 	}
-
-	p.printf("MinidumpMemoryInfoList\n  region_count = %d\n\n", c.Len()/size)
-	for i := 0; c.Len() > 0 && p.err == nil; i++ {
-		base, allocation, allocated := c.U64(), c.U64(), c.U32()
-		c.Skip(4)
-		length, state, protection, typ := c.U64(), c.U32(), c.U32(), c.U32()
-		c.Skip(4)
-		p.printf("region[%d]\nMINIDUMP_MEMORY_INFO\n  base_address          = %#x\n  allocation_base       = %#x\n  allocation_protection = %#x\n  region_size           = %#x\n  state                 = %#x\n  protection            = %#x\n  _type                 = %#x\n\n",
-			i, base, allocation, allocated&protections, length, state&states, protection&protections, typ&types)
+	infos := p.d.MemoryInfo
+	if p.d.BigEndian {
+		infos = nil // rust-minidump reads only the first half of their number
+	}
+	p.printf("MinidumpMemoryInfoList\n  region_count = %d\n\n", len(infos))
+	for i, m := range infos {
+		if p.err != nil {
+			return
+		}
+		m.AllocationProtection &= protections
+		m.State &= states
+		m.Protection &= protections
+		m.Type &= types
+		p.printf("region[%d]\n", i)
+		p.record("MINIDUMP_MEMORY_INFO", 21, m)
+		p.printf("\n")
 	}
 }

@@ -73,38 +73,17 @@ func TestBrief(t *testing.T) {
 	}
 }
 
-// TestLayouts: every layout has fields of sizes that numbers have, and its structure's size.
-func TestLayouts(t *testing.T) {
-	sizes := map[layout]int{headerLayout: 32, threadLayout: 48, moduleLayout: 92, unloadedLayout: 24, systemLayout: 30, exceptionLayout: 36, handleLayout: 32}
-	for l, size := range sizes {
-		if l.size() != size {
-			t.Errorf("%.30s: %d bytes, want %d", l, l.size(), size)
-		}
-		for {
-			_, f, rest := l.next()
-			if f.letter == 0 {
-				break
-			}
-			number := f.size == 1 || f.size == 2 || f.size == 4 || f.size == 8
-			if !strings.ContainsRune("xdit-", rune(f.letter)) || f.letter != '-' && !number {
-				t.Errorf("%.30s: the field %c%d", l, f.letter, f.size)
-			}
-			l = rest
-		}
-	}
-}
-
 // TestReject: what is no minidump, with the place.
 func TestReject(t *testing.T) {
 	const header = "MDMP\x93\xa7\x00\x00\x01\x00\x00\x00\x20\x00\x00\x00"
 	rest := strings.Repeat("\x00", 16)
 	for data, want := range map[string]error{
-		"":                                      &wire.Error{Section: section, Offset: 0, Err: mdmp.ErrSignature},
-		"MDMQ":                                  &wire.Error{Section: section, Offset: 0, Err: mdmp.ErrSignature},
-		"MDMP\x00\x00\x00\x00" + rest:           &wire.Error{Section: section, Offset: 4, Err: mdmp.ErrVersion},
-		header:                                  &wire.Error{Section: section, Offset: 0, Err: wire.ErrTruncated},
-		header + rest:                           &wire.Error{Section: section, Offset: 8, Err: mdmp.ErrCount},
-		header[:12] + "\xff\x00\x00\x00" + rest: &wire.Error{Section: section, Offset: 12, Err: wire.ErrOffset},
+		"":                                      &wire.Error{Section: mdmp.Section, Offset: 0, Err: mdmp.ErrSignature},
+		"MDMQ":                                  &wire.Error{Section: mdmp.Section, Offset: 0, Err: mdmp.ErrSignature},
+		"MDMP\x00\x00\x00\x00" + rest:           &wire.Error{Section: mdmp.Section, Offset: 4, Err: mdmp.ErrVersion},
+		header:                                  &wire.Error{Section: mdmp.Section, Offset: 16, Err: wire.ErrTruncated},
+		header + rest:                           &wire.Error{Section: mdmp.Section, Offset: 32, Err: mdmp.ErrCount},
+		header[:12] + "\xff\x00\x00\x00" + rest: &wire.Error{Section: mdmp.Section, Offset: 12, Err: wire.ErrOffset},
 	} {
 		err := Write(io.Discard, []byte(data), Options{})
 		if fmt.Sprint(err) != fmt.Sprint(want) {
