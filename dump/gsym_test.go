@@ -125,6 +125,9 @@ func wantFrames(m *Module, fn Func, addr uint64) string {
 	}
 	text, within, depth := "", fn.Name, 0
 	for c := range fn.Calls() {
+		if place == ":0" {
+			place = files[c.File] + ":0" // no row at all
+		}
 		for _, r := range c.Ranges {
 			if c.Depth == depth && addr >= r.Lo && addr < r.Hi {
 				text = fmt.Sprintf(" %s %s:%d%s", within, files[c.File], c.Line, text)

@@ -19,23 +19,32 @@ type histogram [2*span + 1]uint32
 
 const span = 64
 
-// appendLines appends the line table of f. Rows that add nothing are left out. An address before the first row would
-// be an error to LLVM's reader, and so such code has a row without a line.
+// appendLines appends the line table of f. Rows that add nothing are left out, and so are those that the next one
+// replaces at the same address: some readers take the first one. To LLVM's reader an address before the first row is
+// an error, and a function without rows has no inlined calls, so that such code has a row without a line.
 func (w *Writer) appendLines(b []byte, f *Func) []byte {
+	rows, first := f.Lines, Line{Addr: f.Addr}
+	switch {
+	case len(rows) == 0:
+		first.File = f.Calls[0].File
+	case rows[0].Addr > f.Addr:
+		first.File = rows[0].File
+	default:
+		for len(rows) > 1 && rows[1].Addr == f.Addr {
+			rows = rows[1:]
+		}
+		first, rows = rows[0], rows[1:]
+	}
+
 	low, high := w.differences(f.Lines)
 	b = appendSLEB(b, low)
 	b = appendSLEB(b, high)
-	prev := Line{f.Addr, 1, f.Lines[0].Line}
-	b = binary.AppendUvarint(b, uint64(prev.Line))
-
-	first := f.Lines[0]
-	if first.Addr > f.Addr {
-		gap := Line{f.Addr, first.File, 0}
-		b = appendRow(b, prev, gap, low, high)
-		prev = gap
-	}
-	for i, row := range f.Lines {
-		if i > 0 && row.File == prev.File && row.Line == prev.Line {
+	b = binary.AppendUvarint(b, uint64(first.Line))
+	b = appendRow(b, Line{f.Addr, 1, first.Line}, first, low, high)
+	prev := first
+	for i, row := range rows {
+		replaced := i+1 < len(rows) && rows[i+1].Addr == row.Addr
+		if replaced || row.File == prev.File && row.Line == prev.Line {
 			continue
 		}
 		b = appendRow(b, prev, row, low, high)

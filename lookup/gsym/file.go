@@ -126,6 +126,9 @@ func (f *File) find(addr uint64) int {
 		return n
 	}
 	at := f.addr(after - 1)
+	if after == 1 || f.addr(after-2) < at {
+		return after - 1
+	}
 	return sort.Search(after, func(i int) bool { return f.addr(i) >= at })
 }
 

@@ -130,8 +130,11 @@ func (m *model) function() {
 
 	for at := addr; at < m.at; at++ {
 		place := ":0"
-		if len(f.Lines) > 0 {
-			place = string(m.w.path(f.Lines[0].File)) + ":0" // before the first row
+		switch {
+		case len(f.Lines) > 0:
+			place = m.w.path(f.Lines[0].File) + ":0" // before the first row
+		case len(f.Calls) > 0:
+			place = m.w.path(f.Calls[0].File) + ":0"
 		}
 		for _, row := range f.Lines {
 			if row.Addr <= at {

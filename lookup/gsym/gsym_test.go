@@ -16,7 +16,7 @@ func sample(t testing.TB, bigEndian bool) []byte {
 	w := NewWriter([]byte{1, 2, 3, 4}, bigEndian)
 	a, b := w.File("/src/a.c"), w.File("lib/b.h")
 	w.Func(&Func{Addr: 0x1000, Size: 0x40, Name: w.String("main"),
-		Lines: []Line{{0x1004, a, 10}, {0x1008, b, 3}, {0x1008, b, 3}, {0x1010, a, 500}, {0x1030, a, 501}, {0x1038, w.File("/c.c"), 1}},
+		Lines: []Line{{0x1004, a, 10}, {0x1008, a, 9}, {0x1008, b, 3}, {0x100a, b, 3}, {0x1010, a, 500}, {0x1030, a, 501}, {0x1038, w.File("/c.c"), 1}},
 		Calls: []Call{
 			{Depth: 0, Name: w.String("add"), File: a, Line: 11, Ranges: []Range{{0x1008, 0x1010}, {0x1020, 0x1028}}},
 			{Depth: 1, Name: w.String("inner"), File: b, Line: 4, Ranges: []Range{{0x100c, 0x1010}, {0x1022, 0x1024}}},

@@ -77,16 +77,16 @@ func (f *File) frames(dst []Frame, c *wire.Cursor, s *Symbol, addr uint64) []Fra
 
 // line finds the row of a line table for an offset in a function, and gives its place to a frame.
 func (f *File) line(c *wire.Cursor, off uint64, to *Frame) {
-	r := rows{c: c, file: 1}
+	r := rows{c: c}
 	r.start()
-	var row rows
+	found, last := false, r.row
 	for step, ok := r.next(); ok && step <= off; step, ok = r.next() {
 		off -= step
-		row = r
+		found, last = true, r.row
 	}
-	if row.c != nil {
-		to.Line = row.line
-		to.Dir, to.Base = f.file(c, row.fileAt, row.file)
+	if found {
+		to.Line = last.line
+		to.Dir, to.Base = f.file(c, last.fileAt, last.file)
 	}
 }
 
@@ -94,12 +94,15 @@ func (f *File) line(c *wire.Cursor, off uint64, to *Frame) {
 type rows struct {
 	c     *wire.Cursor
 	low   int64  // the least difference of lines that an opcode of one byte has
-	lines uint64 // how many differences it has
+	lines uint32 // how many differences it has, or 256 for more
+	row          // the last one
+}
 
-	// The last row.
+// row is the place of some code.
+type row struct {
 	line   uint32
-	file   uint64
 	fileAt int // where the file was set
+	file   uint64
 }
 
 // start reads what comes before the rows.
@@ -107,11 +110,11 @@ func (r *rows) start() {
 	at := r.c.Pos()
 	r.low = r.c.SLEB()
 	high := r.c.SLEB()
-	r.lines = uint64(high) - uint64(r.low) + 1
-	if r.c.Err() == nil && (high < r.low || r.lines == 0) {
+	if r.c.Err() == nil && high < r.low {
 		r.c.Fail(at, errLineRange)
 	}
-	r.line, r.fileAt = uint32(r.c.ULEB()), at
+	r.lines = uint32(min(uint64(high)-uint64(r.low), 255)) + 1
+	r.row = row{uint32(r.c.ULEB()), at, 1}
 }
 
 // next reads a row. It returns how far its address is from that of the row before, or of the function.
@@ -119,9 +122,9 @@ func (r *rows) next() (step uint64, ok bool) {
 	for r.c.Err() == nil {
 		switch op := r.c.U8(); {
 		case op >= firstSpecial:
-			n := uint64(op - firstSpecial)
-			r.line += uint32(r.low + int64(n%r.lines))
-			return n / r.lines, true
+			n := uint32(op - firstSpecial)
+			r.line += uint32(r.low) + n%r.lines
+			return uint64(n / r.lines), true
 		case r.c.Err() != nil || op == endSequence:
 			return 0, false
 		case op == setFile:

@@ -115,6 +115,7 @@ var allowed = map[string][]string{
 	"test/oracle/binutils":   {},
 	"test/oracle/dwarftruth": {"emit", "test/oracle", "test/oracle/symfile"},
 	"test/oracle/gimli":      {},
+	"test/oracle/gsymutil":   {},
 	"test/oracle/peers":      {},
 	"test/oracle/readelf":    {"cfi", "test/oracle", "test/oracle/symfile"},
 	"test/oracle/records":    {},

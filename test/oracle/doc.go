@@ -9,6 +9,7 @@
 //	readelf     unwind rules, with readelf's rows
 //	gimli       values of unwind rules, with gimli's
 //	symbolizer  stacks, with llvm-symbolizer, addr2line and eu-addr2line
+//	gsymutil    GSYM files, with llvm-gsymutil
 //	binutils    PUBLIC records, with nm and objdump
 //	peers       whole files, with Breakpad's and Mozilla's dump_syms
 //	toolchain   one program, with the same program built, packed or stripped otherwise
