@@ -61,7 +61,7 @@ type cli struct {
 
 	stdout, stderr io.Writer
 	messages       *command.Messages                  // the standard error of the process
-	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules; see remoteClient
+	remote         func() (*debuginfod.Client, error) // returns the client shared by all modules
 }
 
 // recordFlags say which records a symbol file has, and their contents.

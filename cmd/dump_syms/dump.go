@@ -88,10 +88,7 @@ func (c *cli) writeCheck(w io.Writer, rep *report.Report, name string) {
 // writeTo calls write with standard output or with the file of --output. The
 // file appears whole or not at all.
 func (c *cli) writeTo(ctx context.Context, write func(io.Writer) error) error {
-	if c.Output == "" || c.Output == "-" {
-		return write(c.stdout)
-	}
-	return atomicfile.Write(ctx, c.Output, write)
+	return atomicfile.WriteOr(ctx, c.Output, c.stdout, write)
 }
 
 // losses writes what a written module lacks: large losses as errors, warnings but for those that a batch sums up, and

@@ -13,6 +13,7 @@ import (
 	"symkit/elfx/archive"
 	"symkit/elfx/archive/pkg"
 	"symkit/elfx/companion"
+	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/limits"
@@ -40,6 +41,19 @@ func (c *cli) open(ctx context.Context) (*single.Module, error) {
 		in.Warnings = append([]error{noClient}, in.Warnings...)
 	}
 	return in, nil
+}
+
+// search returns where companions are looked for: in dirs and the sysroots; last, on the debuginfod servers of the
+// environment. An error is about the servers.
+func (c *cli) search(dirs []string) (companion.Search, error) {
+	search := companion.Search{DebugDirs: dirs, SplitDirs: c.DWODir, Sysroots: c.Sysroot}
+	client, err := c.remote()
+	if client != nil {
+		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
+			return client.Find(ctx, id, debuginfod.DebugInfo)
+		}
+	}
+	return search, err
 }
 
 // inputs returns the paths that the command line names for reading.

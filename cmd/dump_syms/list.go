@@ -11,7 +11,6 @@ import (
 
 	"symkit/dump/batch"
 	"symkit/internal/command"
-	"symkit/internal/crash"
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
 )
@@ -35,55 +34,29 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 		}
 	}
 
-	switch c.FilesFrom {
-	case "":
+	if c.FilesFrom == "" {
 		return f, nil
-	case "-":
-		return f, c.addList(ctx, f, func() (io.ReadCloser, error) { return io.NopCloser(os.Stdin), nil })
 	}
-	return f, c.addList(ctx, f, func() (io.ReadCloser, error) {
-		if remote.IsURL(c.FilesFrom) {
-			return remote.Open(ctx, c.FilesFrom)
-		}
-		list, err := os.Open(c.FilesFrom)
-		return list, command.Unreadable("--files-from", c.FilesFrom, err, wantList)
-	})
+
+	// Opening a FIFO blocks until the FIFO has a writer, and reading from a terminal or a pipe until something is written.
+	return f, command.Await(ctx, func() error { return c.addList(ctx, f) })
 }
 
-// addList adds the paths in a list to f. Opening a FIFO blocks until the FIFO has
-// a writer, and reading from a terminal or a pipe blocks until something is
-// written. Therefore a goroutine opens and reads the list; addList returns without
-// it when ctx is done.
-func (c *cli) addList(ctx context.Context, f *batch.Finder, open func() (io.ReadCloser, error)) error {
-	paths, failed := make(chan string), make(chan error, 1)
-	go func() {
-		defer crash.Catch()
-		defer close(paths)
-		failed <- c.readList(ctx, open, paths)
-	}()
-
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case path, more := <-paths:
-			if !more {
-				return <-failed
-			}
-			if path == "" {
-				continue
-			}
-			if err := f.Add(ctx, path); err != nil {
-				return err
-			}
-		}
+// openList opens the list of --files-from.
+func (c *cli) openList(ctx context.Context) (io.ReadCloser, error) {
+	switch {
+	case c.FilesFrom == "-":
+		return io.NopCloser(os.Stdin), nil
+	case remote.IsURL(c.FilesFrom):
+		return remote.Open(ctx, c.FilesFrom)
 	}
+	list, err := os.Open(c.FilesFrom)
+	return list, command.Unreadable("--files-from", c.FilesFrom, err, wantList)
 }
 
-// readList opens a list of paths and sends the paths to a channel.
-func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), paths chan<- string) error {
-	// The error names the file.
-	list, err := open()
+// addList adds the paths in the list of --files-from to f.
+func (c *cli) addList(ctx context.Context, f *batch.Finder) error {
+	list, err := c.openList(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,10 +72,12 @@ func (c *cli) readList(ctx context.Context, open func() (io.ReadCloser, error), 
 		if bytes.IndexByte(lines.Bytes(), 0) >= 0 {
 			return fmt.Errorf("--files-from %s: not a list of paths, one per line; if its paths end in NUL, give --null", c.FilesFrom)
 		}
-		select {
-		case paths <- lines.Text():
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		err := f.Add(ctx, lines.Text())
+		if err != nil {
+			return err
 		}
 	}
 	switch err := lines.Err(); {

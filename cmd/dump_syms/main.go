@@ -12,10 +12,12 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"sync"
 
 	"github.com/alecthomas/kong"
 
 	"symkit/dump/batch"
+	"symkit/elfx/debuginfod"
 	"symkit/internal/command"
 	"symkit/internal/usage"
 )
@@ -30,7 +32,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	messages := command.NewMessages("dump_syms", stderr)
 	c := cli{stdout: stdout, stderr: messages, messages: messages}
 
-	c.remote = c.remoteClient() // its bounds hold for all modules of the run
+	// The client's bounds hold for all modules of the run. A batch has the status line for itself.
+	c.remote = sync.OnceValues(func() (*debuginfod.Client, error) { return messages.Servers(c.Store != "") })
 	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
 		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards}, Stdout: stdout, Stderr: messages}
 

@@ -36,8 +36,7 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		return command.Failed, command.Unreadable("--out", c.Out, err, "a directory, which is made if there is none")
 	}
 
-	// Progress is not shown, because several dumps are walked at the same time.
-	syms, err := c.sources(ctx, &progress{}, maxIdle)
+	syms, err := c.sources(ctx, maxIdle)
 	if err != nil {
 		return command.Failed, err
 	}

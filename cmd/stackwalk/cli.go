@@ -87,9 +87,8 @@ type cli struct {
 	stderr *command.Messages
 	signer *signer
 
-	uncachedOnce sync.Once
-	helped       sums     // of many dumps
-	toldServers  sync.Map // warnings about servers that were written
+	helped      sums     // of many dumps
+	toldServers sync.Map // warnings about servers that were written
 
 	other *standin.Request // of a program that stackwalk stands in for; nil: none
 }

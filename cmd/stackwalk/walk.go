@@ -69,15 +69,13 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 
-	// All sources of symbols show their progress in one status line.
-	bar := newProgress(c.stderr)
-	syms, err := c.sources(ctx, bar, 0)
+	syms, err := c.sources(ctx, 0)
 	if err != nil {
 		return command.Failed, err
 	}
 	defer syms.Close()
 	j := c.job(c.Dumps[0], syms, c.stderr)
-	j.options.Progress, j.options.Jobs = bar.module, c.Jobs
+	j.options.Progress, j.options.Jobs = func(m *walk.Module) { c.stderr.Loading("symbols", m.Name) }, c.Jobs
 
 	// The names of generated code differ between processes, so they are read for one dump.
 	generated, closeMaps, err := c.generated()
@@ -87,7 +85,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	defer closeMaps()
 	j.options.Generated = generated
 	return j.run(ctx, func(res *walk.Result) error {
-		bar.done()
+		c.stderr.Erase()
 		for _, o := range c.reports(c.Dumps[0]) {
 			err := j.write(ctx, o, res)
 			if err != nil {
@@ -239,16 +237,29 @@ func (j *job) write(ctx context.Context, o standin.Output, res *walk.Result) err
 	if err != nil {
 		return err
 	}
-	print := func(out io.Writer) error { return o.Print(j.bounded(ctx, out), res) }
-	if o.Path == "" || o.Path == "-" {
-		return print(c.stdout)
-	}
-	return atomicfile.Write(ctx, o.Path, print)
+	return atomicfile.WriteOr(ctx, o.Path, c.stdout, func(out io.Writer) error { return o.Print(j.bounded(ctx, out), res) })
 }
 
 // bounded returns a writer to w that bounds the size of the report on the dump.
 func (j *job) bounded(ctx context.Context, w io.Writer) io.Writer {
 	return bounds.NewWriter(ctx, w, limitof.Report, j.dump.Name, j.dump.Size)
+}
+
+// writeMinidump writes the kept parts of a core file to the file of --minidump, if the flag is given.
+func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
+	path := j.c.Minidump
+	if path == "" {
+		return nil
+	}
+	err := atomicfile.Clobbers(path, j.c.stdout, j.c.inputs()...)
+	if err != nil {
+		return err
+	}
+	err = atomicfile.Write(ctx, path, func(out io.Writer) error { return j.dump.WriteMinidump(out, res) })
+	if err != nil {
+		return fmt.Errorf("--minidump %s: %w", path, err)
+	}
+	return nil
 }
 
 // printer returns the function that writes the report on a dump in the format of the

@@ -27,7 +27,7 @@ const (
 // JSON for each line to standard output. Symbols that no dump uses are kept for later
 // dumps, up to --memory.
 func (c *cli) serve(ctx context.Context) (code int, err error) {
-	syms, err := c.sources(ctx, &progress{}, cmp.Or(int64(c.Memory), maxIdle))
+	syms, err := c.sources(ctx, cmp.Or(int64(c.Memory), maxIdle))
 	if err != nil {
 		return command.Failed, err
 	}

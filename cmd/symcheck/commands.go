@@ -67,10 +67,9 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 	opt.Disassembler, opt.Drop = disassembler, data.mapping.Drop
 
 	// The status line disappears before anything else is written.
-	bar := newProgress(e.stderr)
-	opt.Progress = bar.update
+	opt.Progress = e.stderr.Stage
 	rep, err := check.File(ctx, mod.Image, data.bytes, opt)
-	bar.clear()
+	e.stderr.Erase()
 
 	// If the file has changed meanwhile, nothing that was found counts.
 	err = cmp.Or(data.unchanged(), err)

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
 
@@ -114,40 +112,22 @@ func openSym(path string) (*symData, error) {
 
 // readSym maps a regular file, and reads any other up to a limit.
 func readSym(path string) (*symData, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a directory")}
-	}
-
-	mapping, err := mem.Map(f, info)
+	mapping, err := mem.Open(path)
 	if err == nil {
 		return &symData{mapping.Bytes(), mapping, path}, nil
 	}
-
-	// A pipe has no size that could be checked in advance.
-	most := int64(min(limits.Limits{}.Max(limitof.CheckInput, 0), math.MaxInt64-1))
-	if info.Mode()&fs.ModeDevice != 0 {
-		most = 0 // a device may have no end
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if len(data) > 0 && most == 0 {
-		err = &fs.PathError{Op: "read", Path: path, Err: smallfile.ErrDevice}
-	}
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limitof.CheckInput, 0))
-	}
-	if err != nil {
+	info, _ := os.Stat(path) // nil after an error
+	if !errors.Is(err, elfx.ErrNotRegular) || info == nil || info.IsDir() {
 		return nil, err
 	}
-	return &symData{bytes: data}, nil
+
+	// A pipe has no size that could be checked in advance.
+	most := int64(min(limits.Limits{}.Max(limitof.CheckInput, 0), math.MaxInt64-2))
+	data, err := smallfile.Read(path, most)
+	if errors.Is(err, smallfile.ErrSize) {
+		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limitof.CheckInput, 0))
+	}
+	return &symData{bytes: data}, err
 }
 
 var errNotSym = errors.New("not a symbol file")

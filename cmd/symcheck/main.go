@@ -10,7 +10,6 @@ import (
 
 	"symkit/check/report"
 	"symkit/internal/command"
-	"symkit/internal/crash"
 )
 
 func main() { command.Main("symcheck", run) }
@@ -35,27 +34,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		if c.Output.Verbose {
 			messages.ShowAll()
 		}
-		err := await(ctx, func() error { return chosen.Run(&c.env, &c.Output) })
+		err := command.Await(ctx, func() error { return chosen.Run(&c.env, &c.Output) })
 		if err == nil && c.env.bad {
 			return command.Bad, nil
 		}
 		return 0, err
 	})
-}
-
-// await calls work and returns its error or, as soon as ctx is done, the cause of ctx. work is
-// then abandoned, even in the middle of a sort or while it waits for the writer of a pipe. Results
-// are printed only at the end of work.
-func await(ctx context.Context, work func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		defer crash.Catch()
-		done <- work()
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

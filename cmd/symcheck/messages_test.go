@@ -74,20 +74,20 @@ func TestMessages(t *testing.T) {
 		// The symbol file.
 		"none app":            {command.Failed, "none: no such file or directory" + sym},
 		"unreadable app":      {command.Failed, "unreadable: too many levels of symbolic links" + sym},
-		"dir app":             {command.Failed, "dir: it is a directory" + sym},
+		"dir app":             {command.Failed, "dir: not a regular file: it is a directory" + sym},
 		"empty app":           {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
 		"core app":            {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads" + order},
 		"lint none":           {command.Failed, "none: no such file or directory" + sym},
 		"lint text/x":         {command.Failed, "text/x: not a directory" + sym},
 		"lint empty":          {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
-		"lint . app.sym none": {command.Failed, ".: it is a directory" + sym + "\nsymcheck: error: none: no such file or directory" + sym},
+		"lint . app.sym none": {command.Failed, ".: not a regular file: it is a directory" + sym + "\nsymcheck: error: none: no such file or directory" + sym},
 		"lint app":            {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
 		"lint core":           {command.Failed, "core: not a symbol file: it is a core file, which stackwalk reads"},
 		"lint crash.dmp":      {command.Failed, "crash.dmp: not a symbol file: it is a minidump, which stackwalk reads"},
 		"diff app.sym none":   {command.Failed, "none: no such file or directory" + sym},
 		"diff app.sym app":    {command.Failed, "app: not a symbol file: it is an ELF program or library, which dump_syms reads"},
 		"diff app.sym empty":  {command.Failed, "empty: the symbol file is empty; make it again with dump_syms"},
-		"diff dir app.sym":    {command.Failed, "dir: it is a directory" + sym},
+		"diff dir app.sym":    {command.Failed, "dir: not a regular file: it is a directory" + sym},
 
 		// Values of flags.
 		"--debug-dir none app.sym app":         {command.Failed, "--debug-dir none: no such file or directory; give a directory"},

@@ -11,6 +11,14 @@ import (
 	"path/filepath"
 )
 
+// WriteOr is Write, or calls write with stdout if path is empty or "-".
+func WriteOr(ctx context.Context, path string, stdout io.Writer, write func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		return write(stdout)
+	}
+	return Write(ctx, path, write)
+}
+
 // Write replaces the file at path by one whose content the function write writes.
 // After an error the file at path is as it was. A device or a pipe at path cannot be
 // replaced and is written to instead; opening a pipe blocks until it has a reader or

@@ -106,6 +106,22 @@ func tryWrite(f *os.File, text string) {
 	}
 }
 
+// Await calls work and returns its error or, as soon as ctx is done, the cause of ctx. work is then abandoned, even in
+// the middle of a sort or while it waits for the other end of a pipe.
+func Await(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		defer crash.Catch()
+		done <- work()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // Program is one program for [Program.Run].
 type Program struct {
 	Name        string

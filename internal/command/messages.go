@@ -7,6 +7,7 @@ import (
 	"log"
 	"strings"
 	"sync"
+	"time"
 
 	"symkit/internal/address"
 	"symkit/internal/printable"
@@ -37,6 +38,8 @@ type Messages struct {
 	out     io.Writer
 	columns int // of the terminal; 0 if out is not a terminal
 
+	uncached sync.Once
+
 	mu       sync.Mutex
 	all      bool
 	least    Severity
@@ -46,6 +49,7 @@ type Messages struct {
 	others   kind
 	progress kind
 	last     kind
+	next     time.Time // of Stage
 }
 
 // kind is the state of one kind of lines.
@@ -60,7 +64,7 @@ type kind struct {
 func NewMessages(program string, out io.Writer) *Messages {
 	log.SetOutput(io.Discard)
 	columns, _ := terminal(out)
-	return &Messages{program: program, out: out, columns: columns}
+	return &Messages{program: program, out: out, columns: columns, next: time.Now().Add(firstStage)}
 }
 
 // Severity is the kind of a line, for [Messages.Mute].
@@ -214,6 +218,26 @@ func (m *Messages) Draw(text string) {
 	runes := []rune(printable.String(text))
 	io.WriteString(m.out, clearLine+string(runes[:min(len(runes), m.columns-1)]))
 	m.drawn = true
+}
+
+// The times between lines of Stage. The first line is drawn late, since most files are done before.
+const (
+	firstStage = 400 * time.Millisecond
+	nextStage  = 100 * time.Millisecond
+)
+
+// Stage shows in the status line how far a stage of the work is, if enough time has passed since the last line.
+func (m *Messages) Stage(stage string, done, total int) {
+	m.mu.Lock()
+	now := time.Now()
+	early := now.Before(m.next)
+	if !early {
+		m.next = now.Add(nextStage)
+	}
+	m.mu.Unlock()
+	if !early {
+		m.Draw(fmt.Sprintf("%s: %s of %s", stage, quantity.Number(done), quantity.Number(total)))
+	}
 }
 
 // Erase removes the status line.

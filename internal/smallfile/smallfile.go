@@ -4,6 +4,7 @@ package smallfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,8 +15,12 @@ import (
 // Most is the usual bound of a file, in bytes: many times the size of real ones.
 const Most = 64 << 20
 
-// ErrDevice is the error of a device that has bytes: it need not have an end.
-var ErrDevice = errors.New("it is a device, which may have no end")
+var (
+	// ErrDevice is the error of a device that has bytes: it need not have an end.
+	ErrDevice = errors.New("it is a device, which may have no end")
+	// ErrSize is the error of a file that is too large.
+	ErrSize = errors.New("it has more than")
+)
 
 // Read returns the contents of a file or pipe of at most a number of bytes. Errors have the path,
 // as those of package os.
@@ -51,7 +56,7 @@ func All(file io.Reader, info fs.FileInfo, most int64) ([]byte, error) {
 
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = errors.New("it has more than " + quantity.Count(most, "byte", "bytes"))
+		err = fmt.Errorf("%w %s", ErrSize, quantity.Count(most, "byte", "bytes"))
 	}
 	if err != nil {
 		return nil, err

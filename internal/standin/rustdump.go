@@ -29,16 +29,11 @@ func (f *rustFlags) rawDump(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 
-	print := func(out io.Writer) error {
+	err = atomicfile.WriteOr(ctx, f.OutputFile, stdout, func(out io.Writer) error {
 		return mem.Guard(func() error {
 			return rawdump.Write(bounds.NewWriter(ctx, out, limitof.Report, f.Minidump, uint64(file.Info().Size())), file.Bytes(), rawdump.Options{Brief: f.Brief})
 		})
-	}
-	if f.OutputFile == "" || f.OutputFile == "-" {
-		err = print(stdout)
-	} else {
-		err = atomicfile.Write(ctx, f.OutputFile, print)
-	}
+	})
 	switch {
 	case errors.Is(err, minidump.ErrSignature):
 		return fmt.Errorf("%s: --dump is about minidumps, and this is none", f.Minidump)

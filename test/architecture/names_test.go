@@ -36,7 +36,7 @@ var publicNames = map[string]int{
 	"walk":                 63,
 	"walk/compare":         7,
 	"walk/corefile":        10,
-	"walk/dumpfile":        9,
+	"walk/dumpfile":        10,
 	"walk/microdump":       7,
 	"walk/minidump":        13,
 	"walk/peers":           6,

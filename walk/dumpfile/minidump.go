@@ -1,46 +1,27 @@
-package main
+package dumpfile
 
 import (
 	"bufio"
-	"context"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
 
 	"symkit/elfx"
-	"symkit/internal/atomicfile"
 	"symkit/walk"
 	"symkit/walk/minidump"
 )
 
-// writeMinidump writes the kept parts of a core file to the file of --minidump, if the
-// flag is given.
-func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
-	path := j.c.Minidump
-	if path == "" {
-		return nil
-	}
-	err := atomicfile.Clobbers(path, j.c.stdout, j.c.inputs()...)
+// WriteMinidump writes the kept parts of a core file that was read once (Dump.Core) as a minidump. Frames of a result
+// say which code other walkers need.
+func (d *Dump) WriteMinidump(out io.Writer, res *walk.Result) error {
+	x := d.Core.Extract(code(res))
+	c := &minidump.Contents{Process: d.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks, Processors: processors(d.Process.CPU)}
+	w := bufio.NewWriterSize(out, 1<<20)
+	err := minidump.Write(w, c)
 	if err != nil {
 		return err
 	}
-
-	x := j.dump.Core.Extract(code(res))
-	c := &minidump.Contents{Process: j.dump.Core.Process, Maps: x.Maps, AuxV: x.AuxV, Memory: x.Memory, Stacks: x.Stacks,
-		Processors: processors(j.dump.Core.Process.CPU)}
-	err = atomicfile.Write(ctx, path, func(out io.Writer) error {
-		w := bufio.NewWriterSize(out, 1<<20)
-		err := minidump.Write(w, c)
-		if err != nil {
-			return err
-		}
-		return w.Flush()
-	})
-	if err != nil {
-		return fmt.Errorf("--minidump %s: %w", path, err)
-	}
-	return nil
+	return w.Flush()
 }
 
 // processors returns the number of processors of this machine if it runs programs of a CPU, and
