@@ -17,11 +17,11 @@ package debuginfod
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"strconv"
@@ -32,6 +32,7 @@ import (
 	"symkit/elfx"
 	"symkit/internal/address"
 	"symkit/internal/download"
+	"symkit/internal/filecache"
 )
 
 var (
@@ -50,6 +51,8 @@ var (
 	ErrMaxSize = download.ErrTooLarge
 	// ErrStatus: a server answered neither 200 nor 404.
 	ErrStatus = download.ErrStatus
+	// ErrNoCache: the environment names no directory for the cache.
+	ErrNoCache = errors.New("neither DEBUGINFOD_CACHE_PATH, XDG_CACHE_HOME nor HOME is set")
 	// ErrURL: a word in DEBUGINFOD_URLS is not the URL of a server.
 	ErrURL = errors.New("not an http or https URL")
 	// ErrBuildID: the build id is empty or too long.
@@ -117,18 +120,14 @@ type Client struct {
 	// and https URLs only makes them.
 	HTTP *http.Client
 
-	once    sync.Once
-	servers []*download.Client // one a URL, after once
-	disk    *download.Disk     // bounds the bytes that are written into the cache, after once
-
-	mu        sync.Mutex
-	left      bool // no further files are put into the cache
-	heldFiles map[heldKey]heldFile
+	once    sync.Once          // makes the following
+	servers []*download.Client // one a URL
+	files   *filecache.Cache   // BUILDID/KIND; an empty file means that no server has the file
 }
 
-// prepare makes the clients of the servers.
+// prepare makes the clients of the servers, and the cache.
 func (c *Client) prepare() {
-	c.disk = &download.Disk{Dir: c.Cache, MaxTotal: c.MaxTotal}
+	c.files = &filecache.Cache{Dir: c.Cache, None: ErrNoCache, Mode: 0o700, MaxTotal: c.MaxTotal, Uncached: c.Uncached}
 	for _, url := range c.URLs {
 		s := &download.Client{Server: address.New(url).String(), HTTP: c.HTTP, Timeout: c.Timeout, MaxTime: c.MaxTime, MaxSize: c.MaxSize, Waiting: c.Waiting}
 		if c.MaxSize > 0 {
@@ -155,24 +154,22 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 	// The cache comes first; it may remember a miss.
 	c.once.Do(c.prepare)
-	e := entry{client: c, id: buildID, kind: kind}
-	switch found, err := e.cached(); {
-	case err != nil:
-		return "", fmt.Errorf("%s of %x: %w", kind, buildID, err)
-	case found:
-		return e.path(), nil
-	}
-	if path := e.held(); path != "" {
-		return path, nil
+	place := hex.EncodeToString(buildID) + "/" + string(kind)
+	switch {
+	case c.files.Has(place) && verify(c.files.Path(place), buildID, kind) == nil: // a damaged file is overwritten later
+		return c.files.Path(place), nil
+	case c.files.Absent(place, c.missAge()):
+		return "", fmt.Errorf("%s of %x: %w", kind, buildID, ErrNotFound)
 	}
 
 	// The servers are tried in order, until one has the file.
 	var failures []error
 	missing := len(c.URLs) > 0
 	for i, url := range c.URLs {
-		err := e.download(ctx, c.servers[i], fileURL(url, e.id, e.kind))
+		at := address.New(strings.TrimSuffix(url, "/") + "/buildid/" + place) // debuginfod(8), "WEBAPI"
+		err := c.download(ctx, c.servers[i], at, place, func(path string) error { return verify(path, buildID, kind) })
 		if err == nil {
-			return cmp.Or(e.held(), e.path()), nil
+			return c.files.Path(place), nil
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -186,7 +183,7 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 	// A miss is remembered only if every server was tried and none failed.
 	if missing {
-		e.remember()
+		c.files.SetAbsent(place)
 	}
 	if len(failures) == 0 {
 		failures = append(failures, ErrNotFound)
@@ -194,9 +191,34 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 	return "", fmt.Errorf("%s of %x: %w", kind, buildID, errors.Join(failures...))
 }
 
-// fileURL returns the URL of the file on a server (debuginfod(8), "WEBAPI").
-func fileURL(server string, id []byte, kind Kind) address.Address {
-	return address.New(strings.TrimSuffix(server, "/") + "/buildid/" + hex.EncodeToString(id) + "/" + string(kind))
+// Source returns the URL of a file without a name that Find returned the path of, without what grants
+// access. Other paths are returned as they are.
+func (c *Client) Source(path string) string {
+	if c == nil {
+		return path
+	}
+	c.once.Do(c.prepare)
+	return c.files.Source(path)
+}
+
+// download fetches a file from one server. The cache then has the whole file, which check has accepted, or is
+// unchanged.
+func (c *Client) download(ctx context.Context, server *download.Client, at address.Address, place string, check func(path string) error) error {
+	// Nothing is created in the cache before a server has answered with the file.
+	err := server.Get(ctx, at, func(f *download.File) error {
+		write := func(w io.Writer) error { _, err := io.Copy(w, f); return err }
+		return c.files.Put(ctx, place, filecache.Content{Source: at.String(), Size: f.Size, Write: write, Check: check})
+	})
+	refused, ok := errors.AsType[*download.Error](err)
+	switch {
+	case ok && errors.Is(refused, fs.ErrNotExist):
+		return ErrNotFound
+	case ok && refused.Status == http.StatusNotAcceptable && c.MaxSize > 0:
+		return ErrMaxSize
+	case errors.Is(err, filecache.ErrTotal), errors.Is(err, filecache.ErrSpace):
+		return server.Refuse(err)
+	}
+	return err
 }
 
 // verify returns an error if the file at path is not of the kind, or has another build

@@ -19,6 +19,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/internal/download"
+	"symkit/internal/filecache"
 	"symkit/test/testfile"
 )
 
@@ -240,8 +241,8 @@ func TestFindErrors(t *testing.T) {
 		}, &Client{MaxSize: 100}, ErrMaxSize, ""},
 		{"a redirect to a file", redirect("file://" + fixture), &Client{}, download.ErrRedirect, ""},
 		{"a redirect in a ring", redirect("/"), &Client{}, download.ErrRedirect, ""},
-		{"too large all in all", endless, &Client{MaxTotal: 1 << 20}, download.ErrTotal, ""},
-		{"announced too large all in all", serve(data), &Client{MaxTotal: 100}, download.ErrTotal, ""},
+		{"too large all in all", endless, &Client{MaxTotal: 1 << 20}, filecache.ErrTotal, ""},
+		{"announced too large all in all", serve(data), &Client{MaxTotal: 100}, filecache.ErrTotal, ""},
 		{"drip", drip, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
 		{"slow", hang, &Client{Timeout: 50 * time.Millisecond}, ErrTimeout, ""},
 		{"long", hang, &Client{MaxTime: 50 * time.Millisecond}, ErrMaxTime, ""},
@@ -343,35 +344,6 @@ func TestStalledOnce(t *testing.T) {
 		}
 		return ""
 	})
-}
-
-// TestAbandoned: what a process left that was killed is removed.
-func TestAbandoned(t *testing.T) {
-	data, id := fixtureData(t, fixture)
-	url, _ := server(t, serve(data))
-	c := &Client{URLs: []string{url}, Cache: t.TempDir()}
-	dir := filepath.Join(c.Cache, hex.EncodeToString(id))
-	left, used := filepath.Join(dir, "debuginfo.123"), filepath.Join(dir, "debuginfo.456")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for path, age := range map[string]time.Duration{left: 48 * time.Hour, used: time.Minute} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Now().Add(-age), time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := c.Find(t.Context(), id, DebugInfo); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the abandoned file: %v", err)
-	}
-	if _, err := os.Stat(used); err != nil {
-		t.Errorf("the file that is being written: %v", err)
-	}
 }
 
 func TestFromEnv(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"symkit/internal/address"
 	"symkit/internal/limitof"
+	"symkit/internal/smallfile"
 	"symkit/limits"
 )
 
@@ -101,4 +102,23 @@ func cacheDir() string {
 		return ""
 	}
 	return filepath.Join(home, ".cache", "debuginfod_client")
+}
+
+// usualMiss is the time that a miss is remembered for if the cache has no cache_miss_s.
+const usualMiss = 600 * time.Second
+
+// missAge returns the time that a miss is remembered for: the number of seconds in the
+// cache's file cache_miss_s.
+func (c *Client) missAge() time.Duration {
+	text, err := smallfile.Read(filepath.Join(c.Cache, "cache_miss_s"), smallfile.Most)
+	if err != nil {
+		return usualMiss
+	}
+
+	// An unusable number is treated like an absent one.
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil || n < 0 || n > maxSeconds {
+		return usualMiss
+	}
+	return time.Duration(n) * time.Second
 }

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -64,6 +65,26 @@ func begin(root *os.Root, name string) (f *os.File, tmp string, err error) {
 	}
 	unfinished.files[f] = temporaryFile{root, tmp}
 	return f, tmp, nil
+}
+
+// Temporary makes a file that vanishes with the process: it has no name or, where open files cannot be removed, Abandon
+// removes it.
+func Temporary() (*os.File, error) {
+	f, err := os.CreateTemp("", "symkit-*")
+	if err != nil || os.Remove(f.Name()) == nil {
+		return f, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(f.Name()))
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	if unfinished.files == nil {
+		unfinished.files = map[*os.File]temporaryFile{}
+	}
+	unfinished.files[f] = temporaryFile{root, filepath.Base(f.Name())}
+	return f, nil
 }
 
 // finish calls last, which renames or removes the closed file f, unless Abandon has

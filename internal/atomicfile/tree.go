@@ -105,6 +105,15 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Path returns the path by which this process can open an unfinished file: the w of the function write of Write or
+// Publish, or that of Temporary.
+func Path(w io.Writer) string {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
+	return pathOf(w.(*os.File))
+}
+
 // failed returns err with the operation and the path of name, a path below root, in
 // place of those that err has.
 func failed(root *os.Root, op, name string, err error) error {

@@ -41,4 +41,11 @@ func link(root *os.Root, f *os.File, name string) error {
 	return unix.Linkat(unix.AT_FDCWD, procPath(f), int(dir.Fd()), path.Base(name), unix.AT_SYMLINK_FOLLOW)
 }
 
+func pathOf(f *os.File) string {
+	if hasProc() {
+		return procPath(f)
+	}
+	return f.Name()
+}
+
 func procPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }

@@ -4,10 +4,19 @@ package atomicfile
 
 import (
 	"errors"
+	"fmt"
 	"os"
 )
 
 // unnamed always fails here: files have temporary names.
 func unnamed(*os.Root, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// pathOf returns the name of a file, or a path for one without a name.
+func pathOf(f *os.File) string {
+	if _, err := os.Lstat(f.Name()); err != nil {
+		return fmt.Sprintf("/dev/fd/%d", f.Fd())
+	}
+	return f.Name()
+}
 
 func link(*os.Root, *os.File, string) error { return errors.ErrUnsupported }

@@ -221,10 +221,12 @@ func (f *File) request(at int64) (*http.Response, error) {
 		request.Header.Set("If-Range", f.Tag)
 	}
 
-	b := &body{f: f, ctx: ctx, patience: newPatience(f.c, cancel)}
-	b.patience.begin()
-	response, err := cmp.Or(f.c.HTTP, usualHTTP).Do(request)
-	b.patience.end(0)
+	b := &body{f: f, ctx: ctx, cancel: cancel, left: f.c.Timeout}
+	var response *http.Response
+	b.wait(func() int {
+		response, err = cmp.Or(f.c.HTTP, usualHTTP).Do(request)
+		return 0
+	})
 	if err != nil {
 		// Callers know the URL, which may have a password or a token.
 		if e, ok := errors.AsType[*url.Error](err); ok {

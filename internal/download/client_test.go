@@ -243,3 +243,30 @@ func TestWaiting(t *testing.T) {
 		})
 	}
 }
+
+func TestRedirects(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/end":
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/once":
+			http.Redirect(w, r, "/end", http.StatusFound)
+		default:
+			w.Header().Set("Location", r.URL.Query().Get("to"))
+			w.WriteHeader(http.StatusFound)
+		}
+	}))
+	defer s.Close()
+	for path, want := range map[string]error{
+		"/once": nil, "/loop": ErrRedirect, "/x?to=file:///etc/passwd": ErrRedirect, "/x?to=ftp://127.0.0.1/x": ErrRedirect, "/x?to=/end": nil,
+	} {
+		r, err := usualHTTP.Get(s.URL + path)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+		if err == nil {
+			r.Body.Close()
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"symkit/internal/address"
@@ -68,18 +67,21 @@ func (f *File) progress(always bool) {
 	}
 }
 
-// body is the body of one answer.
+// body is the body of one answer. Its request ends if the server sends too little.
 type body struct {
 	io.ReadCloser
-	f        *File
-	ctx      context.Context
-	patience *patience
+	f      *File
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	left   time.Duration // of Timeout, in which leastBytes must arrive
+	bytes  int           // that have arrived of them
 }
 
-func (b *body) Read(p []byte) (int, error) {
-	b.patience.begin()
-	n, err := b.ReadCloser.Read(p)
-	b.patience.end(n)
+func (b *body) Read(p []byte) (n int, err error) {
+	b.wait(func() int {
+		n, err = b.ReadCloser.Read(p)
+		return n
+	})
 	if err != nil && err != io.EOF {
 		err = b.failed(err)
 	}
@@ -88,71 +90,35 @@ func (b *body) Read(p []byte) (int, error) {
 
 // Close ends the request, too.
 func (b *body) Close() error {
-	b.patience.cancel(nil)
+	b.cancel(nil)
 	return b.ReadCloser.Close()
 }
 
-// patience ends a request whose server sends too little. Time passes only between begin and end, while the server is
-// waited for.
-type patience struct {
-	c      *Client
-	cancel context.CancelCauseFunc
-	left   time.Duration // until leastBytes must have arrived
-	bytes  int           // that have arrived of them
-	begun  time.Time
-	stall  *time.Timer // nil: none
-	quiet  *time.Timer // nil: none
-
-	mu      sync.Mutex
-	waiting bool
-}
-
-func newPatience(c *Client, cancel context.CancelCauseFunc) *patience {
-	return &patience{c: c, cancel: cancel, left: c.Timeout}
-}
-
-// begin starts the time.
-func (p *patience) begin() {
-	p.begun = time.Now()
-	p.mu.Lock()
-	p.waiting = true
-	p.mu.Unlock()
-	if p.c.Timeout > 0 {
-		p.stall = time.AfterFunc(p.left, func() { p.cancel(ErrStalled) })
+// wait calls receive, which waits for the server and returns the number of bytes that have arrived. No other time
+// counts.
+func (b *body) wait(receive func() int) {
+	c := b.f.c
+	if c.Timeout > 0 {
+		stall := time.AfterFunc(b.left, func() { b.cancel(ErrStalled) })
+		defer stall.Stop()
 	}
-	if p.c.Waiting != nil {
+	if c.Waiting != nil {
 		quiet := mostQuiet
-		if p.c.Timeout > 0 {
-			quiet = min(quiet, p.c.Timeout/4)
+		if c.Timeout > 0 {
+			quiet = min(quiet, c.Timeout/4)
 		}
-		p.quiet = time.AfterFunc(quiet, func() { p.tell(quiet) })
+		tell := time.AfterFunc(quiet, func() { c.waited.Do(func() { c.Waiting(c.Server, quiet, c.Timeout) }) })
+		defer func() {
+			if !tell.Stop() {
+				c.waited.Do(func() {}) // returns after Waiting has returned
+			}
+		}()
 	}
-}
 
-// tell calls Waiting once.
-func (p *patience) tell(waited time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.waiting { // nobody is told after end
-		p.c.waited.Do(func() { p.c.Waiting(p.c.Server, waited, p.c.Timeout) })
-	}
-}
-
-// end stops the time: n bytes have arrived.
-func (p *patience) end(n int) {
-	if p.stall != nil {
-		p.stall.Stop()
-	}
-	if p.quiet != nil {
-		p.quiet.Stop()
-	}
-	p.mu.Lock()
-	p.waiting = false
-	p.mu.Unlock()
-
-	p.left -= time.Since(p.begun)
-	p.bytes += n
-	if p.bytes >= leastBytes {
-		p.left, p.bytes = p.c.Timeout, 0
+	begun := time.Now()
+	b.bytes += receive()
+	b.left -= time.Since(begun)
+	if b.bytes >= leastBytes {
+		b.left, b.bytes = c.Timeout, 0
 	}
 }

@@ -3,7 +3,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"io"
 	"math"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	addresses "symkit/internal/address"
 	"symkit/internal/download"
+	"symkit/internal/filecache"
 	"symkit/internal/filename"
 	"symkit/internal/gunzip"
 	"symkit/internal/limitof"
@@ -92,17 +92,18 @@ func Fetch(ctx context.Context, address string) (local string, remove func(), er
 	defer f.Close()
 
 	// The copy keeps the file's name, which names modules and results.
-	dir, err := os.MkdirTemp("", "symkit-*")
-	if err != nil {
-		return "", nil, &filename.Error{Path: Shown(address), Err: err}
+	files := &filecache.Cache{Mode: 0o700, MaxTotal: int64(min(limits.Limits{}.Max(limitof.FetchedFiles, 0), math.MaxInt64-1))}
+	files.Dir, err = os.MkdirTemp("", "symkit-*")
+	if err == nil {
+		write := func(w io.Writer) error { _, err := io.Copy(w, f); return err }
+		err = files.Put(ctx, Name(address), filecache.Content{Size: f.Size, Write: write})
 	}
-	remove = func() { os.RemoveAll(dir) }
-	local, err = copyTo(dir, address, f)
+	remove = func() { os.RemoveAll(files.Dir) }
 	if err != nil {
 		remove()
 		return "", nil, &filename.Error{Path: Shown(address), Err: err}
 	}
-	return local, remove, nil
+	return files.Path(Name(address)), remove, nil
 }
 
 // Renamed returns err with the address in place of the path of the local copy.
@@ -121,32 +122,6 @@ type renamed struct {
 
 func (e *renamed) Error() string { return strings.ReplaceAll(e.err.Error(), e.path, e.name) }
 func (e *renamed) Unwrap() error { return e.err }
-
-// copyTo writes the file at an address into dir.
-func copyTo(dir, address string, f *File) (string, error) {
-	limit := int64(min(limits.Limits{}.Max(limitof.FetchedFiles, 0), math.MaxInt64-1))
-	disk := &download.Disk{Dir: dir, MaxTotal: limit}
-	err := disk.Announce(max(f.Size, 0))
-	if err != nil {
-		return "", err
-	}
-
-	local := dir + string(os.PathSeparator) + Name(address)
-	out, err := os.OpenFile(local, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	n, err := io.Copy(io.MultiWriter(out, wrote{disk}), f)
-	if err == nil && f.Size >= 0 && n != f.Size {
-		err = io.ErrUnexpectedEOF
-	}
-	return local, errors.Join(err, out.Close())
-}
-
-// wrote counts the bytes written to a disk.
-type wrote struct{ d *download.Disk }
-
-func (w wrote) Write(p []byte) (int, error) { return len(p), w.d.Wrote(int64(len(p))) }
 
 // Name returns the name of the file at an address or path.
 func Name(address string) string {

@@ -72,8 +72,7 @@ var shapes = map[string]int{
 	"walk/report":                            5,
 	"walk/report.crashView fields":           23,
 	"walk/report.jsonReport fields":          18,
-	"walk/symserver":                         5,
-	"walk/symserver.Server fields":           20,
+	"walk/symserver.Server fields":           17,
 }
 
 // records lists structs that are options or records of a format: lists of values, which no code changes together.

@@ -2,24 +2,45 @@ package symserver
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
-	"syscall"
 
-	"symkit/internal/atomicfile"
+	"symkit/internal/address"
 	"symkit/internal/download"
+	"symkit/internal/filecache"
+	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols/sources"
 )
 
+// absence returns the name of the file in the cache that tells when the server answered that it lacks a file.
+func (s *Server) absence(place string) string {
+	sum := sha256.Sum256([]byte(s.base.String() + "\x00" + place))
+	return ".missing/" + hex.EncodeToString(sum[:16])
+}
+
+// load opens a file in the cache into out.
+func (s *Server) load(place string, m *walk.Module, out *walk.Symbols) error {
+	path := s.files().Path(place)
+	err := sources.Load(out, path, m, limits.Limits{})
+	if err == nil {
+		out.From, out.URL = s.files().Source(path), sourceOf(path)
+	}
+	return err
+}
+
 // fetch gets a file from the server into the cache, whole and of the right module, or not
 // at all.
-func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
+func (s *Server) fetch(ctx context.Context, place string, m *walk.Module) error {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
@@ -27,170 +48,151 @@ func (s *Server) fetch(ctx context.Context, e entry, m *walk.Module) error {
 		return context.Cause(ctx)
 	}
 
-	target := s.target(e.place, m)
-	get := func() error {
-		return s.client().Get(ctx, target, func(f *download.File) error { return e.receive(ctx, f, target.String(), m) })
-	}
-	err := get()
-	if full(err) && s.leave(err) {
-		err = get() // to elsewhere
-	}
+	source := s.target(place, m)
+	err := s.client().Get(ctx, source, func(f *download.File) error {
+		r, done, err := unpack(bufio.NewReaderSize(f, 1<<16)) // while it arrives
+		defer done()
+		if err != nil {
+			return err
+		}
+		r = bufio.NewReaderSize(download.Verify(r, f.Header), 1<<16)
+		first, err := record(r, place, m)
+		if err != nil {
+			return err
+		}
+		return s.files().Put(ctx, place, filecache.Content{
+			Source: source.String(), Size: f.Size,
+			Write: func(w io.Writer) error {
+				return write(w, io.MultiReader(bytes.NewReader(first), r), source.String(), s.MaxSize)
+			},
+			Check: func(path string) error {
+				var loaded walk.Symbols
+				err := sources.Load(&loaded, path, m, limits.Limits{})
+				if err != nil {
+					return err
+				}
+				return loaded.Close()
+			},
+		})
+	})
 
 	refused, ok := errors.AsType[*download.Error](err)
 	switch {
 	case ok && (errors.Is(refused, fs.ErrNotExist) || refused.Status == http.StatusForbidden): // the last from S3, for a file that does not exist
-		e.remember()
+		s.files().SetAbsent(s.absence(place))
 		return ErrNotFound
-	case errors.Is(err, download.ErrTotal), errors.Is(err, download.ErrSpace):
+	case errors.Is(err, filecache.ErrTotal), errors.Is(err, filecache.ErrSpace):
 		return s.client().Refuse(err)
 	}
 	return err
 }
 
-// full reports whether an error is that of a disk without space.
-func full(err error) bool {
-	return errors.Is(err, download.ErrSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+// unpack unpacks a body by its first bytes: servers that store packed files do
+// not always say so, or pack them once more. The caller calls done, also after an error.
+func unpack(r *bufio.Reader) (_ *bufio.Reader, done func(), err error) {
+	done = func() {}
+	for range 2 {
+		magic, err := r.Peek(4)
+		if err != nil && err != io.EOF {
+			return nil, done, err
+		}
+		out, close, err := sources.Unpacker(r, sources.Packing(magic))
+		if err != nil {
+			return nil, done, err
+		}
+		inner := done
+		r, done = bufio.NewReaderSize(out, 1<<16), func() { close(); inner() }
+	}
+	return r, done, nil
 }
 
-// receive writes a file into the cache.
-func (e entry) receive(ctx context.Context, f *download.File, source string, m *walk.Module) error {
-	// A file that the disk cannot hold is refused before it is read.
-	s := e.server
-	err := s.disk().Announce(f.Size)
-	if errors.Is(err, download.ErrSpace) && s.leave(err) {
-		err = s.disk().Announce(f.Size)
-	}
-	if err != nil {
-		return err
-	}
-
-	// The body is unpacked while it arrives.
-	text, err := unpack(bufio.NewReaderSize(f, 1<<16), s.MaxSize)
-	if err != nil {
-		return err
-	}
-	defer text.Close()
-	text.wrote = s.disk().Wrote
-	if verified := download.Verify(text.r, f.Header); verified != text.r {
-		text.r = bufio.NewReaderSize(verified, 1<<16)
-	}
-
-	// A symbol file begins with its MODULE record.
-	head, err := text.r.Peek(len("MODULE "))
+// record reads the first line of a file, which must be the MODULE record of the module.
+func record(r *bufio.Reader, place string, m *walk.Module) ([]byte, error) {
+	head, err := r.Peek(len("MODULE "))
 	if err != nil && err != io.EOF {
-		return err
+		return nil, err
 	}
 	if string(head) != "MODULE " {
-		return ErrContent
+		return nil, ErrContent
 	}
-	err = e.write(ctx, text, source, m)
+	line, err := r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		return nil, fmt.Errorf("%w: its first line is too long", ErrContent)
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	fields := strings.Fields(string(line))
+	if len(fields) < 5 {
+		return nil, fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
+	}
+	if m.DebugID != "" && strings.Contains(place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
+		return nil, sources.ErrOtherModule
+	}
+	return bytes.Clone(line), nil
+}
+
+// sourceMark begins the line at the end of a file in the cache that names the source of
+// the file. rust-minidump writes the same; parsers ignore it.
+const sourceMark = "INFO URL "
+
+// write writes a file of at most maxSize bytes, with a last line that names its source, without what grants access:
+// anybody can read the cache.
+func write(w io.Writer, r io.Reader, source string, maxSize int64) error {
+	t := &text{w: w, left: maxSize}
+	_, err := io.Copy(t, r)
 	if err != nil {
 		return err
 	}
-	return e.verify(m)
+	if t.last != '\n' {
+		source = "\n" + sourceMark + source
+	} else {
+		source = sourceMark + source
+	}
+	_, err = io.WriteString(w, source+"\n")
+	return err
 }
 
-// text is an unpacked body.
+// text is a writer that remembers the last byte.
 type text struct {
-	r     *bufio.Reader
-	left  int64             // bytes that may still come
-	wrote func(int64) error // called with the number of bytes that were read, to be written; may be nil
-	close func()
+	w    io.Writer
+	left int64 // bytes that may still come
+	last byte
 }
 
-func (t *text) Close() { t.close() }
-
-func (t *text) Read(b []byte) (int, error) {
-	n, err := t.r.Read(b)
-	t.left -= int64(n)
+func (t *text) Write(b []byte) (int, error) {
+	t.left -= int64(len(b))
 	if t.left < 0 {
 		return 0, ErrTooLarge
 	}
-
-	if t.wrote != nil {
-		if err := t.wrote(int64(n)); err != nil {
-			return 0, err
-		}
-	}
-	return n, err
-}
-
-// unpack unpacks a body by its first bytes: servers that store packed files do
-// not always say so, or pack them once more.
-func unpack(body *bufio.Reader, maxSize int64) (*text, error) {
-	t := &text{r: body, left: maxSize, close: func() {}}
-	for range 2 {
-		magic, err := t.r.Peek(4)
-		if err != nil && err != io.EOF {
-			t.close()
-			return nil, err
-		}
-		how := sources.Packing(magic)
-		if how == "" {
-			break
-		}
-		r, done, err := sources.Unpacker(t.r, how)
-		if err != nil {
-			t.close()
-			return nil, err
-		}
-		inner := t.close
-		t.r, t.close = bufio.NewReaderSize(r, 1<<16), func() { done(); inner() }
-	}
-	return t, nil
-}
-
-// write puts a file into the cache, with a last line that names the URL of the file, without
-// what grants access: anybody can read the cache.
-// The MODULE record must be that of the module.
-func (e entry) write(ctx context.Context, t *text, source string, m *walk.Module) error {
-	// The MODULE record must be that of the module.
-	first, err := t.r.ReadSlice('\n')
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("%w: its first line is too long", ErrContent)
-	}
-	fields := strings.Fields(string(first))
-	if len(fields) < 5 {
-		return fmt.Errorf("%w: its MODULE record is incomplete", ErrContent)
-	}
-	if m.DebugID != "" && strings.Contains(e.place, "/"+m.DebugID+"/") && !strings.EqualFold(fields[3], m.DebugID) {
-		return sources.ErrOtherModule
-	}
-
-	line := append([]byte(nil), first...)
-	reason := e.writable()
-	if reason != nil {
-		return e.hold(reason, line, t, source)
-	}
-
-	// The file appears under its name when it is complete.
-	return atomicfile.Write(ctx, e.path(), func(w io.Writer) error {
-		last := &lastByte{w: w}
-		if _, err := last.Write(line); err != nil {
-			return err
-		}
-		if _, err := io.Copy(last, t); err != nil {
-			return err
-		}
-		if last.b != '\n' {
-			source = "\n" + sourceMark + source
-		} else {
-			source = sourceMark + source
-		}
-		_, err := io.WriteString(w, source+"\n")
-		return err
-	})
-}
-
-// lastByte remembers the last byte that was written.
-type lastByte struct {
-	w io.Writer
-	b byte
-}
-
-func (l *lastByte) Write(b []byte) (int, error) {
 	if len(b) > 0 {
-		l.b = b[len(b)-1]
+		t.last = b[len(b)-1]
 	}
-	return l.w.Write(b)
+	return t.w.Write(b)
+}
+
+// sourceOf returns the URL that the file at path was fetched from; empty if the file
+// does not name the URL.
+func sourceOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+
+	// The last line of the file names the source.
+	tail := make([]byte, min(info.Size(), 4096))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		return ""
+	}
+	tail = bytes.TrimSuffix(tail, []byte{'\n'})
+	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	if url, ok := bytes.CutPrefix(line, []byte(sourceMark)); ok {
+		return address.New(string(url)).String() // earlier versions wrote the whole URL
+	}
+	return ""
 }

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"io"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -31,18 +31,24 @@ func FuzzUnpack(f *testing.F) {
 	}
 	const most = 1 << 16
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := unpack(bufio.NewReader(bytes.NewReader(body)), most)
+		r, done, err := unpack(bufio.NewReader(bytes.NewReader(body)))
+		defer done()
 		if err != nil {
 			return
 		}
-		defer r.Close()
-		got, err := io.ReadAll(r)
-		if len(got) > most {
-			t.Fatalf("%d bytes", len(got))
+		var text bytes.Buffer
+		err = write(&text, r, "", most)
+		want := string(body)
+		if !strings.HasSuffix(want, "\n") {
+			want += "\n"
+		}
+		want += sourceMark + "\n"
+		if text.Len() > most+len("\n"+sourceMark+"\n") {
+			t.Fatalf("%d bytes", text.Len())
 		}
 		isPacked := bytes.HasPrefix(body, []byte{0x1f, 0x8b}) || bytes.HasPrefix(body, []byte{0x28, 0xb5, 0x2f, 0xfd})
-		if !isPacked && len(body) <= most && (err != nil || !bytes.Equal(got, body)) {
-			t.Fatalf("%q became %q, %v", body, got, err)
+		if !isPacked && len(body) <= most && (err != nil || text.String() != want) {
+			t.Fatalf("%q became %q, %v", body, text.String(), err)
 		}
 	})
 }

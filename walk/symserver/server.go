@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/internal/address"
 	"symkit/internal/download"
+	"symkit/internal/filecache"
 	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/walk"
@@ -96,11 +98,7 @@ type Server struct {
 	flight singleflight.Group
 	slots  chan struct{} // bounds the requests at one time
 	client func() *download.Client
-	disk   func() *download.Disk
-
-	mu   sync.Mutex
-	held map[string]held // files that are not in the cache, by place
-	left error           // why no further files are put into the cache
+	files  func() *filecache.Cache
 }
 
 // Set by New.
@@ -130,7 +128,9 @@ func New(rawURL, cache string) (*Server, error) {
 		Negative: defaultNegative, MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal),
 		base: *u, slots: make(chan struct{}, maxRequests)}
 	s.client = sync.OnceValue(s.newClient)
-	s.disk = sync.OnceValue(func() *download.Disk { return &download.Disk{Dir: s.Cache, MaxTotal: s.MaxTotal} })
+	s.files = sync.OnceValue(func() *filecache.Cache {
+		return &filecache.Cache{Dir: s.Cache, None: ErrNoCache, Mode: 0o755, MaxTotal: s.MaxTotal, Uncached: s.Uncached}
+	})
 	return s, nil
 }
 
@@ -165,49 +165,37 @@ func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 
 // Prefetch implements walk.Prefetcher.
 func (s *Server) Prefetch(ctx context.Context, m *walk.Module) bool {
-	for _, place := range sources.Paths(m) {
-		e := entry{s, place}
-		if e.present() || s.ask(ctx, e, m) == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sources.Paths(m), func(place string) bool { return s.files().Has(place) || s.ask(ctx, place, m) == nil })
 }
 
 // get opens the symbols at one place, from the cache or the server.
 func (s *Server) get(ctx context.Context, place string, m *walk.Module, out *walk.Symbols) error {
-	e := entry{s, place}
-	err := e.load(out, m)
+	err := s.load(place, m, out)
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		e.drop() // damaged, or of another module
+		s.files().Drop(place) // damaged, or of another module
 	}
-	err = s.ask(ctx, e, m)
+	err = s.ask(ctx, place, m)
 	if err != nil {
 		return err
 	}
-
-	err = e.load(out, m)
-	if err != nil {
-		e.drop()
-	}
-	return err
+	return s.load(place, m, out)
 }
 
-// ask fetches an entry that the cache lacks.
-func (s *Server) ask(ctx context.Context, e entry, m *walk.Module) error {
-	if e.missing() {
+// ask fetches a file that the cache lacks.
+func (s *Server) ask(ctx context.Context, place string, m *walk.Module) error {
+	if s.files().Absent(s.absence(place), s.Negative) {
 		return ErrNotFound
 	}
 
 	// Goroutines that ask for one file share the request.
-	_, err, _ := s.flight.Do(e.place, func() (any, error) {
-		if e.present() {
+	_, err, _ := s.flight.Do(place, func() (any, error) {
+		if s.files().Has(place) {
 			return nil, nil // another one fetched it meanwhile
 		}
-		return nil, s.fetch(ctx, e, m)
+		return nil, s.fetch(ctx, place, m)
 	})
 	return err
 }

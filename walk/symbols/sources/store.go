@@ -137,12 +137,6 @@ func Load(s *walk.Symbols, path string, m *walk.Module, l limits.Limits) error {
 	return accept(s, path, m)
 }
 
-// LoadText is Load for the text of a symbol file that is in no directory. Symbols alias the text.
-func LoadText(s *walk.Symbols, text []byte, name string, m *walk.Module) error {
-	s.Index, s.Close = emit.NewIndex(text), func() error { return nil }
-	return accept(s, name, m)
-}
-
 // accept keeps open symbols if they are m's, and closes them otherwise.
 func accept(s *walk.Symbols, path string, m *walk.Module) error {
 	// The ids are compared, and a file without any record is useless.

@@ -63,42 +63,6 @@ func TestUncachedWrong(t *testing.T) {
 	}
 }
 
-// TestSinkFull: a file in the cache that cannot be written any further, as on a full disk, continues
-// without a name.
-func TestSinkFull(t *testing.T) {
-	data, id := fixtureData(t, fixture)
-	path := filepath.Join(t.TempDir(), "debuginfo.1")
-	err := os.WriteFile(path, data[:1000], 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, err := os.Open(path) // writes fail
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told error
-	c := &Client{Cache: t.TempDir(), Uncached: func(err error) { told = err }}
-	c.prepare()
-	e := &entry{client: c, id: id, kind: DebugInfo}
-	s := &sink{entry: e, file: full, named: true}
-	for _, part := range [][]byte{data[1000:3000], data[3000:]} {
-		_, err = s.Write(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	err = s.finish(nil, "http://server/x")
-	if err != nil || told == nil {
-		t.Fatal(err, told)
-	}
-	if got, err := os.ReadFile(e.held()); !bytes.Equal(got, data) || err != nil {
-		t.Errorf("%d bytes, want %d; %v", len(got), len(data), err)
-	}
-	if _, err := os.Stat(path); err == nil || len(leftovers(t, c)) > 0 {
-		t.Errorf("left: %v %q", err, leftovers(t, c))
-	}
-}
-
 // TestWaiting: a server that does not answer is told long before it is given up, and once.
 func TestWaiting(t *testing.T) {
 	testfile.Patiently(t, 200*time.Millisecond, func(timeout time.Duration) string {
