@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"walk/internal/shown":      {"cfi", "walk", "walk/internal/x86"},
 	"walk/internal/x86":        {"cfi"},
 	"walk/microdump":           {"internal/quantity", "located", "walk", "walk/internal/mdmp"},
-	"walk/minidump":            {"elfx", "internal/printable", "internal/quantity", "internal/wire", "located", "walk", "walk/internal/mdmp"},
+	"walk/minidump":            {"elfx", "internal/printable", "internal/quantity", "internal/wire", "walk", "walk/internal/mdmp"},
 	"walk/peers":               {"internal/printable", "walk", "walk/internal/shown"},
 	"walk/peers/rawdump":       {"internal/printable", "internal/wire", "walk/internal/mdmp"},
 	"walk/report":              {"internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/shown"},

@@ -38,7 +38,7 @@ var publicNames = map[string]int{
 	"walk/corefile":        10,
 	"walk/dumpfile":        10,
 	"walk/microdump":       7,
-	"walk/minidump":        13,
+	"walk/minidump":        10,
 	"walk/peers":           6,
 	"walk/peers/rawdump":   3,
 	"walk/report":          11,

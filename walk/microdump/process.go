@@ -31,11 +31,9 @@ func (d *Dump) Process() *walk.Process {
 
 	// The log has no number of the thread.
 	t := &p.Threads[0]
-	x, err := mdmp.ContextOf(d.CPU, false, d.Context)
-	t.NoRegs = err != nil
-	if err == nil {
-		t.Regs = x.Registers()
-	} else {
+	regs, err := mdmp.ContextOf(d.CPU, false, d.Context)
+	t.Regs, t.NoRegs = regs, err != nil
+	if err != nil {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("registers: %v", err))
 	}
 

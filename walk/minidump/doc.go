@@ -16,7 +16,7 @@
 // New takes the bytes of a whole file. The process aliases them; strings and memory
 // are sliced, not copied. Both byte orders are read. A dump without a readable list of threads or system information is an
 // error; any other damage loses only the stream or the record that it is in and
-// is noted in Losses.
+// is one of the process's Warnings.
 //
 // Nothing in a dump is trusted. Counts are compared with the bytes that are
 // there before anything is allocated, and records that overlap (strings apart,

@@ -1,36 +1,12 @@
 package minidump
 
-import (
-	"fmt"
-
-	"symkit/located"
-	"symkit/walk/internal/mdmp"
-)
+import "symkit/walk/internal/mdmp"
 
 // ErrSignature: the file does not begin with MDMP.
 var ErrSignature = mdmp.ErrSignature
 
 // Dump is a decoded minidump. It aliases the bytes given to New.
-type Dump struct {
-	// Losses are the errors of parts that could not be read, at most a hundred of them; Lost
-	// counts all.
-	Losses []Loss
-	Lost   int
-
-	file *mdmp.Dump
-}
-
-// Loss is a damaged part of a dump.
-type Loss struct {
-	Stream string // the name of the stream's type
-	Err    *located.Error
-}
-
-// Error returns the type of the stream, the place and the cause.
-func (l Loss) Error() string { return fmt.Sprintf("%s: %v", l.Stream, l.Err) }
-
-// Unwrap returns the located error.
-func (l Loss) Unwrap() error { return l.Err }
+type Dump struct{ file *mdmp.Dump }
 
 // New decodes the minidump in data. The error is a *located.Error, its offset
 // counted from the start of the file; it may be wrapped in the name of the
@@ -43,11 +19,7 @@ func New(data []byte) (*Dump, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dump{file: file, Lost: file.Lost}
-	for _, l := range file.Losses {
-		d.Losses = append(d.Losses, Loss{l.Stream.String(), l.Err})
-	}
-	return d, nil
+	return &Dump{file}, nil
 }
 
 // HasMaps reports whether the dump has /proc/PID/maps.

@@ -100,9 +100,7 @@ func (b *builder) linuxFacts() {
 		}
 	}
 
-	for l := range d.Limits() {
-		f.Limits = append(f.Limits, walk.Limit(l))
-	}
+	f.Limits = d.Limits()
 }
 
 // macFacts collects the records of __crash_info sections and the kernel's arguments.

@@ -16,8 +16,8 @@ func decoded(t *testing.T, text string, check func(t *testing.T, d *Dump)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Lost != 0 {
-			t.Errorf("%v", d.Losses)
+		if d.file.Lost != 0 {
+			t.Errorf("%v", d.file.Losses)
 		}
 		check(t, d)
 	}

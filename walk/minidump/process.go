@@ -23,7 +23,7 @@ func (d *Dump) Process() *walk.Process {
 	s := &file.System
 	version, build := s.VersionBuild()
 	b.p = &walk.Process{
-		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: moduleCPU(s.CPU), BigEndian: file.BigEndian,
+		OS: s.OS.String(), OSVersion: strings.TrimSpace(version + " " + build), CPU: s.CPU.ModuleName(), BigEndian: file.BigEndian,
 		Crashed: -1, Memory: &file.Memory,
 	}
 
@@ -46,14 +46,6 @@ func (d *Dump) Process() *walk.Process {
 		b.p.PACMask = file.Crashpad.AddressMask
 	}
 	return b.p
-}
-
-// moduleCPU returns the CPU's name in MODULE records.
-func moduleCPU(c mdmp.CPU) string {
-	if c == mdmp.CPUAMD64 {
-		return "x86_64"
-	}
-	return c.String()
 }
 
 type builder struct {
@@ -159,12 +151,9 @@ func (b *builder) threads() {
 
 		// The registers of the thread that wrote the dump are of no interest, so their loss
 		// needs no warning.
-		x, err := d.ThreadContext(t)
-		out.NoRegs = err != nil
-		switch {
-		case err == nil:
-			out.Regs = x.Registers()
-		case !out.Writer && len(b.p.Warnings) < mdmp.MaxLosses:
+		regs, err := d.ThreadContext(t)
+		out.Regs, out.NoRegs = regs, err != nil
+		if err != nil && !out.Writer && len(b.p.Warnings) < mdmp.MaxLosses {
 			b.warn("thread %d: registers: %v", t.ID, err)
 		}
 		b.p.Threads = append(b.p.Threads, out)
@@ -205,14 +194,14 @@ func (b *builder) modules() {
 
 		// An identifier of zeros belongs to no file: it is shown, but symbols are not looked
 		// for by it.
-		if v := &m.CodeView; v.Kind != mdmp.CodeViewELF || v.Identified() {
+		if v := &m.CodeView; v.Signature != mdmp.SignatureELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
 		} else {
 			out.ShownID = d.DebugID(m)
 		}
 
 		// Only ELF files with a build id can be looked for on this machine.
-		if m.CodeView.Kind == mdmp.CodeViewELF && d.System.OS.Linux() && m.CodeView.Identified() {
+		if m.CodeView.Signature == mdmp.SignatureELF && d.System.OS.Linux() && m.CodeView.Identified() {
 			out.BuildID, out.Foreign = m.CodeView.ID, false
 		}
 		b.p.Modules = append(b.p.Modules, out)
@@ -270,8 +259,8 @@ func (b *builder) mappings() {
 	// Reserved and free pages have no memory.
 	for i := range d.MemoryInfo {
 		if m := &d.MemoryInfo[i]; m.State == mdmp.MemCommit {
-			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size),
-				Read: m.Readable(), Write: m.Writable(), Execute: m.Executable()})
+			read, write, execute := m.Access()
+			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size), Read: read, Write: write, Execute: execute})
 		}
 	}
 	if len(d.MemoryInfo) == 0 {

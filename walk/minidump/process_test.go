@@ -106,7 +106,7 @@ func TestProcessWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := d.Process().Warnings
-	eq(t, []any{d.Lost, len(d.Losses), len(w)}, []any{150, 100, 102})
+	eq(t, []any{d.file.Lost, len(d.file.Losses), len(w)}, []any{150, 100, 102})
 	eq(t, w[100], "50 more parts of the dump are damaged")
 	eq(t, strings.HasPrefix(w[101], "registers of the exception: minidump+0x"), true)
 }

@@ -47,7 +47,7 @@ func TestSoakSeeds(t *testing.T) {
 	} {
 		data := synth.Assemble(t, c.big, synth.System(c.cpu, mdmp.OSLinux)+stackWalk+c.context).Data
 		d, err := New(data)
-		if err != nil || d.Lost != 0 {
+		if err != nil || d.file.Lost != 0 {
 			t.Fatalf("%s: %v, %v", c.name, err, d)
 		}
 		p := d.Process()

@@ -63,7 +63,7 @@ func Write(out io.Writer, c *Contents) error {
 	if c.Process.BigEndian {
 		w.order = binary.BigEndian
 	}
-	cpu, ok := mdmp.CPUsByName[c.Process.CPU]
+	cpu, ok := mdmp.CPUNamed(c.Process.CPU)
 	if !ok {
 		return fmt.Errorf("%s: %w", c.Process.CPU, ErrNoContext)
 	}

@@ -11,7 +11,7 @@ import (
 
 // CodeView identifies the debug information of a module.
 type CodeView struct {
-	Kind CodeViewKind
+	Signature uint32 // the first four bytes: the format; only Raw is set for an unknown one
 	// ID is a GUID in the order in which it is printed (PDB70), the signature
 	// (PDB20, 4 bytes, the same), or the build id (ELF).
 	ID   []byte
@@ -23,19 +23,7 @@ type CodeView struct {
 	PDB20 PDB20Record
 }
 
-// CodeViewKind is the format of a CodeView record.
-type CodeViewKind uint8
-
-// The formats of CodeView records.
-const (
-	CodeViewNone    CodeViewKind = iota // no record
-	CodeViewPDB70                       // "RSDS"
-	CodeViewPDB20                       // "NB10"
-	CodeViewELF                         // Breakpad's: a build id
-	CodeViewUnknown                     // another format: only Raw is set
-)
-
-// The first four bytes of the formats.
+// The formats. Breakpad's for ELF files has a build id.
 const (
 	SignaturePDB70 = 0x53445352
 	SignaturePDB20 = 0x3031424e
@@ -50,27 +38,23 @@ func (d *Dump) codeView(l Location) (v CodeView, err error) {
 
 	// Raw is the whole record, also of a format that is not decoded here.
 	c := d.at(l)
-	whole := c
-	v.Raw = whole.Bytes(uint64(whole.Len()))
 	start := c
-	switch c.U32() {
+	v.Raw = c.Rest()
+	v.Signature = c.U32()
+	switch v.Signature {
 	case SignaturePDB70:
 		var r pdb70
 		read(&start, &r)
-		v.Kind, v.ID, v.GUID, v.Age = CodeViewPDB70, r.ID.Bytes(), r.ID, r.Age
-		c = start
-		v.File = cut(&c)
+		v.ID, v.GUID, v.Age, v.File = r.ID.Bytes(), r.ID, r.Age, cut(&start)
+		c.Inherit(&start)
 	case SignaturePDB20:
 		read(&start, &v.PDB20)
 		// The signature is printed as a number, so its highest byte comes first.
-		v.Kind, v.ID, v.Age = CodeViewPDB20, binary.BigEndian.AppendUint32(nil, v.PDB20.Time), v.PDB20.Age
-		c = start
-		v.File = cut(&c)
+		v.ID, v.Age, v.File = binary.BigEndian.AppendUint32(nil, v.PDB20.Time), v.PDB20.Age, cut(&start)
+		c.Inherit(&start)
 	case SignatureELF:
 		// Breakpad's writers for ELF files put only the build id after the signature.
-		v.Kind, v.ID = CodeViewELF, c.Bytes(uint64(c.Len()))
-	default:
-		v.Kind = CodeViewUnknown
+		v.ID = c.Bytes(uint64(c.Len()))
 	}
 	if c.Err() != nil {
 		return CodeView{}, c.Err()
@@ -100,10 +84,10 @@ func (d *Dump) BuildGUID(id []byte) (g GUID) {
 // module has no CodeView record.
 func (d *Dump) DebugID(m *Module) string {
 	v := &m.CodeView
-	switch v.Kind {
-	case CodeViewPDB70, CodeViewPDB20:
+	switch v.Signature {
+	case SignaturePDB70, SignaturePDB20:
 		return fmt.Sprintf("%X%x", v.ID, v.Age)
-	case CodeViewELF:
+	case SignatureELF:
 		return fmt.Sprintf("%X0", d.BuildGUID(v.ID).Bytes())
 	}
 	return ""
@@ -119,7 +103,7 @@ func (v *CodeView) Identified() bool {
 // the empty string if the path is unknown.
 func (m *Module) DebugFile() string {
 	switch {
-	case m.CodeView.Kind == CodeViewELF:
+	case m.CodeView.Signature == SignatureELF:
 		return m.Name.String()
 	case len(m.CodeView.File) > 0:
 		return string(m.CodeView.File)
@@ -133,12 +117,12 @@ func (m *Module) DebugFile() string {
 func (d *Dump) CodeID(m *Module) string {
 	v := &m.CodeView
 	switch {
-	case v.Kind == CodeViewELF && v.Identified():
+	case v.Signature == SignatureELF && v.Identified():
 		return hex.EncodeToString(v.ID)
-	case v.Kind == CodeViewPDB70 && d.System.OS.Mac():
+	case v.Signature == SignaturePDB70 && d.System.OS.Mac():
 		// The PDB70 record of a Mach-O file has the file's UUID as its GUID.
 		return fmt.Sprintf("%X", v.ID)
-	case v.Kind == CodeViewPDB70 || v.Kind == CodeViewPDB20 || v.Kind == CodeViewNone && d.System.OS.Windows():
+	case v.Signature == SignaturePDB70 || v.Signature == SignaturePDB20 || v.Raw == nil && d.System.OS.Windows():
 		return peID(m.Time, m.Size)
 	}
 	return ""
@@ -175,7 +159,9 @@ func (d *Dump) debugMisc(l Location) (string, error) {
 		return "", c.Err()
 	}
 	if r.Unicode != 0 {
-		return Text{c.Bytes(uint64(c.Len() / 2 * 2)), d.BigEndian}.terminated().String(), nil
+		units := make([]uint16, c.Len()/2)
+		read(&c, units)
+		return TextOf(units).String(), nil
 	}
 	return string(cut(&c)), nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"iter"
 	"strconv"
 
 	"symkit/cfi"
@@ -21,53 +20,56 @@ var (
 	ErrCPU = errors.New("unknown CPU")
 )
 
-// Context is the registers of a thread: one of the CONTEXT structures. It
-// aliases the dump.
-type Context struct {
-	Flags uint64 // ContextFlags
-	// Extra has the bytes after the structure. On x86 they are the state that
-	// XSAVE writes, if bit 0x40 of the flags is set.
-	Extra []byte
-
-	layout *layout
-	data   []byte
-	big    bool
-}
-
-// readContext decodes the context at the cursor, of a dump of a CPU. A context whose flags are of
-// another CPU is an error.
-func readContext(cpu CPU, c wire.Cursor) (Context, error) {
-	lay := layoutOf(cpu, c)
-	start := c.Pos()
-	if lay == nil && c.Err() == nil {
-		c.Fail(start, ErrCPU)
+// readContext decodes the registers of the context at the cursor, of a dump of a CPU. A context whose
+// flags are of another CPU is an error.
+func readContext(cpu CPU, c wire.Cursor) (walk.Registers, error) {
+	l := layoutOf(cpu, c)
+	if l == nil && c.Err() == nil {
+		c.Fail(c.Pos(), ErrCPU)
 	}
 	if c.Err() != nil {
-		return Context{}, c.Err()
-	}
-
-	// ContextFlags is at an offset that depends on the CPU's structure.
-	x := Context{layout: lay, big: c.BigEndian()}
-	flags := c
-	flags.Skip(uint64(lay.flags))
-	x.Flags = flags.Uint(lay.flagsSize)
-	if flags.Err() != nil {
-		return Context{}, flags.Err()
+		return walk.Registers{}, c.Err()
 	}
 
 	// A CPU bit in the flags that the structure does not have means that the context is of
 	// another CPU. Flags without any CPU bit are accepted.
-	if number := x.Flags &^ contextParts; number != 0 && number&lay.mask() == 0 {
-		c.Fail(start+lay.flags, ErrContext)
+	at := c
+	at.Skip(uint64(l.flags))
+	start := at.Pos()
+	flags := at.Uint(l.flagsSize)
+	if at.Err() != nil {
+		return walk.Registers{}, at.Err()
 	}
+	if number := flags &^ contextParts; number != 0 && number&l.mask() == 0 {
+		c.Fail(start, ErrContext)
+	}
+	return l.registers(c, l.need(flags))
+}
 
-	// All fields lie inside these bytes, so reading a register cannot fail.
-	x.data = c.Bytes(uint64(lay.need(x.Flags)))
-	x.Extra = c.Bytes(uint64(c.Len()))
-	if c.Err() != nil {
-		return Context{}, c.Err()
+// registers reads the registers that have DWARF numbers, and the program counter. The structure has
+// the size need, and so all of its registers: a test compares the tables with the sizes.
+func (l *layout) registers(c wire.Cursor, need int) (r walk.Registers, err error) {
+	whole := c
+	whole.Skip(uint64(need))
+	if whole.Err() != nil {
+		return r, whole.Err()
 	}
-	return x, nil
+	for i := range l.fields {
+		f := &l.fields[i]
+		if f.dwarf < 0 && i != l.pc {
+			continue
+		}
+		at := c
+		at.Skip(uint64(f.off))
+		v := at.Uint(int(f.size))
+		if f.dwarf >= 0 {
+			r.Set(cfi.Reg(f.dwarf), v)
+		}
+		if i == l.pc {
+			r.PC = v
+		}
+	}
+	return r, nil
 }
 
 // contextParts are the bits of the flags for the parts that a context has; the
@@ -80,7 +82,7 @@ const contextParts = 0xff
 // that bit too, together with the bit of the newer structure.
 func layoutOf(cpu CPU, c wire.Cursor) *layout {
 	if cpu != CPUARM64 && cpu != CPUARM64Old {
-		return layouts[cpu]
+		return machines[cpu].layout
 	}
 
 	// The old structure has 64 bits of flags: in big-endian dumps the high half is first.
@@ -94,77 +96,22 @@ func layoutOf(cpu CPU, c wire.Cursor) *layout {
 	return &arm64Layout
 }
 
-// ContextOf decodes a CONTEXT structure that is not in a minidump but, for example, in a
-// microdump. cpu is the CPU's name in MODULE records. The size of data, not the flags in
-// the structure, decides between the two structures of arm64. The context aliases data. The
+// ContextOf decodes the registers of a CONTEXT structure that is not in a minidump but, for example,
+// in a microdump. cpu is the CPU's name in MODULE records. The size of data, not the flags in
+// the structure, decides between the two structures of arm64. The
 // error is a *wire.Error of the section "context".
-func ContextOf(cpu string, big bool, data []byte) (Context, error) {
+func ContextOf(cpu string, big bool, data []byte) (walk.Registers, error) {
 	c := wire.New("context", data, big)
-	number, known := CPUsByName[cpu]
-	lay := layouts[number]
+	number, known := CPUNamed(cpu)
+	l := machines[number].layout
 	if number == CPUARM64 && len(data) == arm64OldLayout.size {
-		lay = &arm64OldLayout
+		l = &arm64OldLayout
 	}
 	if !known {
 		c.Fail(0, ErrCPU)
-		return Context{}, c.Err()
+		return walk.Registers{}, c.Err()
 	}
-
-	// All fields lie inside the structure.
-	x := Context{layout: lay, big: big, data: c.Bytes(uint64(lay.size)), Extra: c.Bytes(uint64(c.Len()))}
-	if c.Err() != nil {
-		return Context{}, c.Err()
-	}
-	flags := wire.New("context", x.data[lay.flags:], big)
-	x.Flags = flags.Uint(lay.flagsSize)
-	return x, nil
-}
-
-// value reads a field. A field lies inside the data, because readContext reads as many bytes as
-// need returns, and a test compares the tables with the sizes.
-func (x *Context) value(f *field) uint64 {
-	c := wire.New("context", x.data, x.big)
-	c.Skip(uint64(f.off))
-	return c.Uint(int(f.size))
-}
-
-// PC returns the program counter.
-func (x *Context) PC() uint64 { return x.value(&x.layout.fields[x.layout.pc]) }
-
-// SP returns the stack pointer.
-func (x *Context) SP() uint64 { return x.value(&x.layout.fields[x.layout.sp]) }
-
-// Register is a register of a context.
-type Register struct {
-	Name string
-	// DWARF is the register's number in the CPU's DWARF psABI, or -1.
-	DWARF int
-	Value uint64
-	// Size is the register's size in bytes: 2, 4 or 8.
-	Size int
-}
-
-// All yields all registers: those without DWARF numbers too.
-func (x *Context) All() iter.Seq[Register] {
-	return func(yield func(Register) bool) {
-		for i := range x.layout.fields {
-			f := &x.layout.fields[i]
-			if f.name != "" && !yield(Register{f.name, int(f.dwarf), x.value(f), int(f.size)}) {
-				return
-			}
-		}
-	}
-}
-
-// Registers returns the registers that have DWARF numbers, and the program counter.
-func (x *Context) Registers() (r walk.Registers) {
-	for reg := range x.All() {
-		if reg.DWARF >= 0 {
-			r.Set(cfi.Reg(reg.DWARF), reg.Value)
-		}
-	}
-	r.PC = x.PC()
-	return r
+	return l.registers(c, l.size)
 }
 
 // The parts of a context that are set, in the bits that all CPUs share but those of PowerPC and
@@ -177,7 +124,7 @@ const riscv64Padding = 4
 
 // WriteContext returns the CONTEXT structure of registers.
 func WriteContext(cpu CPU, order binary.ByteOrder, regs *walk.Registers) []byte {
-	l := layouts[cpu]
+	l := machines[cpu].layout
 	flags := l.cpu | contextControlInteger
 	if cpu == CPUPPC || cpu == CPUPPC64 || cpu == CPUSPARC {
 		flags = l.cpu | contextBase
@@ -223,7 +170,7 @@ const rustCPUs = 0x80000 | 0x20000 | 0x100000 | 0x40000000 | 0x400000 | 0x800000
 // appendContext appends the text of the context at the cursor, of a dump of a CPU: nothing if the
 // context is incomplete, or of another CPU.
 func appendContext(out []byte, cpu CPU, c wire.Cursor) []byte {
-	l := layouts[cpu]
+	l := machines[cpu].layout
 	if l == nil || l.title == "" || c.Len() < l.size {
 		return out
 	}

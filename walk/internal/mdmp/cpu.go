@@ -1,6 +1,9 @@
 package mdmp
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // CPU is the processor architecture: PROCESSOR_ARCHITECTURE_* and Breakpad's.
 type CPU uint16
@@ -22,33 +25,46 @@ const (
 	CPURISCV64  CPU = 0x8006
 )
 
-var cpuNames = map[CPU]string{
-	CPUX86: "x86", CPUX86Win64: "x86", CPUAMD64: "amd64", CPUARM: "arm", CPUARM64: "arm64", CPUARM64Old: "arm64",
-	CPUMIPS: "mips", CPUMIPS64: "mips64", CPUPPC: "ppc", CPUPPC64: "ppc64", CPUSPARC: "sparc",
-	CPURISCV: "riscv", CPURISCV64: "riscv64",
-}
-
-// CPUsByName are the CPUs by their names in MODULE records.
-var CPUsByName = map[string]CPU{
-	"x86": CPUX86, "x86_64": CPUAMD64, "arm": CPUARM, "arm64": CPUARM64, "mips": CPUMIPS, "mips64": CPUMIPS64,
-	"ppc": CPUPPC, "ppc64": CPUPPC64, "riscv": CPURISCV, "riscv64": CPURISCV64, "sparc": CPUSPARC,
+// machines are the CPUs, with their names as Breakpad and rust-minidump print them.
+var machines = map[CPU]struct {
+	name   string
+	wide   bool // addresses have 64 bits
+	layout *layout
+}{
+	CPUX86: {"x86", false, &x86Layout}, CPUX86Win64: {"x86", false, &x86Layout}, CPUAMD64: {"amd64", true, &amd64Layout},
+	CPUARM: {"arm", false, &armLayout}, CPUARM64: {"arm64", true, &arm64Layout}, CPUARM64Old: {"arm64", true, &arm64OldLayout},
+	CPUMIPS: {"mips", false, &mipsLayout}, CPUMIPS64: {"mips64", true, &mipsLayout},
+	CPUPPC: {"ppc", false, &ppcLayout}, CPUPPC64: {"ppc64", true, &ppc64Layout}, CPUSPARC: {"sparc", true, &sparcLayout},
+	CPURISCV: {"riscv", false, &riscvLayout}, CPURISCV64: {"riscv64", true, &riscv64Layout},
 }
 
 // String returns the CPU's name as Breakpad and rust-minidump print it.
 func (c CPU) String() string {
-	if n, ok := cpuNames[c]; ok {
-		return n
-	}
-	return fmt.Sprintf("0x%04x", uint16(c))
+	return cmp.Or(machines[c].name, fmt.Sprintf("0x%04x", uint16(c)))
 }
 
-// Wide reports whether addresses have 64 bits.
-func (c CPU) Wide() bool {
-	switch c {
-	case CPUX86, CPUX86Win64, CPUMIPS, CPUPPC, CPUARM, CPURISCV:
-		return false
+// ModuleName returns the CPU's name in MODULE records.
+func (c CPU) ModuleName() string {
+	if c == CPUAMD64 {
+		return "x86_64"
 	}
-	return true
+	return c.String()
+}
+
+// CPUNamed returns the CPU with a name in MODULE records. Of several the lowest counts.
+func CPUNamed(name string) (cpu CPU, ok bool) {
+	for c := range machines {
+		if c.ModuleName() == name && (!ok || c < cpu) {
+			cpu, ok = c, true
+		}
+	}
+	return cpu, ok
+}
+
+// Wide reports whether addresses have 64 bits: also those of an unknown CPU.
+func (c CPU) Wide() bool {
+	m, known := machines[c]
+	return m.wide || !known
 }
 
 // OS is the operating system: VER_PLATFORM_* and Breakpad's.
@@ -76,12 +92,7 @@ var osNames = map[OS]string{
 }
 
 // String returns the system's name as Breakpad and rust-minidump print it.
-func (o OS) String() string {
-	if n, ok := osNames[o]; ok {
-		return n
-	}
-	return fmt.Sprintf("0x%08x", uint32(o))
-}
+func (o OS) String() string { return cmp.Or(osNames[o], fmt.Sprintf("0x%08x", uint32(o))) }
 
 // Windows reports whether the system is one of Microsoft's.
 func (o OS) Windows() bool { return o == OSWindows || o == OSWinNT }

@@ -166,17 +166,17 @@ func TestModules(t *testing.T) {
 		name, cv             string
 		os                   mdmp.OS
 		file, debug, code, v string
-		kind                 mdmp.CodeViewKind
+		kind                 uint32
 		identified           bool
 	}{
-		{"none, Windows", "", mdmp.OSWinNT, "", "", "45D35F6C2d000", "1.2.3.4", mdmp.CodeViewNone, false},
-		{"none, Linux", "", mdmp.OSLinux, "", "", "", "65538.196612.327686.458760", mdmp.CodeViewNone, false},
-		{"PDB 7.0", "u32 0x53445352 " + guid + "10 bytes \"c:\\\\a.pdb\\x00junk\"", mdmp.OSWinNT, `c:\a.pdb`, "11223344556677880102030405060708a", "45D35F6C2d000", "1.2.3.4", mdmp.CodeViewPDB70, true},
-		{"PDB 7.0 without NUL, macOS", "u32 0x53445352 " + guid + "0 bytes \"a\"", mdmp.OSMac, "a", "112233445566778801020304050607080", "11223344556677880102030405060708", "1.2.3.4", mdmp.CodeViewPDB70, true},
-		{"PDB 2.0", "u32 0x3031424e 0 0xa1b2c3d4 11 bytes \"b.pdb\"", mdmp.OSWinNT, "b.pdb", "A1B2C3D4b", "45D35F6C2d000", "1.2.3.4", mdmp.CodeViewPDB20, true},
-		{"unknown", "u32 0x3930424e", mdmp.OSWinNT, "", "", "", "1.2.3.4", mdmp.CodeViewUnknown, false},
-		{"no build id", "u32 0x4270454c zero 20", mdmp.OSLinux, "/m", "000000000000000000000000000000000", "", "65538.196612.327686.458760", mdmp.CodeViewELF, false},
-		{"empty build id", "u32 0x4270454c", mdmp.OSLinux, "/m", "000000000000000000000000000000000", "", "65538.196612.327686.458760", mdmp.CodeViewELF, false},
+		{"none, Windows", "", mdmp.OSWinNT, "", "", "45D35F6C2d000", "1.2.3.4", 0, false},
+		{"none, Linux", "", mdmp.OSLinux, "", "", "", "65538.196612.327686.458760", 0, false},
+		{"PDB 7.0", "u32 0x53445352 " + guid + "10 bytes \"c:\\\\a.pdb\\x00junk\"", mdmp.OSWinNT, `c:\a.pdb`, "11223344556677880102030405060708a", "45D35F6C2d000", "1.2.3.4", mdmp.SignaturePDB70, true},
+		{"PDB 7.0 without NUL, macOS", "u32 0x53445352 " + guid + "0 bytes \"a\"", mdmp.OSMac, "a", "112233445566778801020304050607080", "11223344556677880102030405060708", "1.2.3.4", mdmp.SignaturePDB70, true},
+		{"PDB 2.0", "u32 0x3031424e 0 0xa1b2c3d4 11 bytes \"b.pdb\"", mdmp.OSWinNT, "b.pdb", "A1B2C3D4b", "45D35F6C2d000", "1.2.3.4", mdmp.SignaturePDB20, true},
+		{"unknown", "u32 0x3930424e", mdmp.OSWinNT, "", "", "", "1.2.3.4", 0x3930424e, false},
+		{"no build id", "u32 0x4270454c zero 20", mdmp.OSLinux, "/m", "000000000000000000000000000000000", "", "65538.196612.327686.458760", mdmp.SignatureELF, false},
+		{"empty build id", "u32 0x4270454c", mdmp.OSLinux, "/m", "000000000000000000000000000000000", "", "65538.196612.327686.458760", mdmp.SignatureELF, false},
 	} {
 		loc, block := "loc cv", "\nblock cv "+c.cv
 		if c.cv == "" {
@@ -186,7 +186,7 @@ func TestModules(t *testing.T) {
 			loc + " u32 0 0 zero 16\nblock s str \"/m\"" + block
 		decoded(t, text, func(t *testing.T, d *mdmp.Dump) {
 			m := &d.Modules[0]
-			got := []any{m.Name, m.Base, m.End(), m.DebugFile(), d.DebugID(m), d.CodeID(m), d.Version(m), m.CodeView.Kind, m.CodeView.Identified()}
+			got := []any{m.Name, m.Base, m.End(), m.DebugFile(), d.DebugID(m), d.CodeID(m), d.Version(m), m.CodeView.Signature, m.CodeView.Identified()}
 			eq(t, got, []any{"/m", 0x400000, 0x42d000, c.file, c.debug, c.code, c.v, c.kind, c.identified})
 		})
 	}

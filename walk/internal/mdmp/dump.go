@@ -7,6 +7,7 @@ import (
 
 	"symkit/internal/wire"
 	"symkit/located"
+	"symkit/walk"
 )
 
 // The errors of the decoders, in addition to those of package located.
@@ -206,12 +207,15 @@ func (d *Dump) Has(t StreamType) bool {
 // Whole reports whether the dump has a stream that could be read without a loss.
 func (d *Dump) Whole(t StreamType) bool { return d.Has(t) && !d.streams[t].damaged }
 
-// File returns the bytes of the last stream of a type: nil if there is none.
+// File returns the bytes of the last stream of a type: nil if there is none in the file.
 func (d *Dump) File(t StreamType) []byte {
 	for _, s := range slices.Backward(d.Directory) {
 		if s.Type == t {
 			c := d.at(s.Location)
-			return c.Bytes(uint64(s.Location.Size))
+			if c.Err() != nil {
+				return nil
+			}
+			return c.Rest()
 		}
 	}
 	return nil
@@ -272,8 +276,8 @@ func (d *Dump) spend(c *wire.Cursor, n int) bool {
 	return true
 }
 
-// Context decodes the context at a location, for the dump's CPU.
-func (d *Dump) Context(l Location) (Context, error) { return readContext(d.System.CPU, d.at(l)) }
+// Context decodes the registers of the context at a location, for the dump's CPU.
+func (d *Dump) Context(l Location) (walk.Registers, error) { return readContext(d.System.CPU, d.at(l)) }
 
 // Size returns the size of the file.
 func (d *Dump) Size() int { return len(d.data) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"symkit/internal/wire"
+	"symkit/walk"
 )
 
 // Mapping is a line of /proc/PID/maps.
@@ -115,44 +116,26 @@ func (d *Dump) AuxV() iter.Seq2[uint64, uint64] {
 	}
 }
 
-// Limit is a line of /proc/PID/limits. The limits are numbers, or "unlimited".
-type Limit struct{ Name, Soft, Hard, Unit string }
-
-// Limits yields the lines of /proc/PID/limits, whose columns are separated by two or more
+// Limits returns the lines of /proc/PID/limits, whose columns are separated by two or more
 // blanks. A line without both limits is skipped.
-func (d *Dump) Limits() iter.Seq[Limit] {
-	return func(yield func(Limit) bool) {
-		head := true
-		for line := range bytes.SplitSeq(d.File(LinuxLimitsStream), []byte{'\n'}) {
-			if len(line) == 0 {
-				continue
-			}
-			// The first line has the headings of the columns.
-			if head {
-				head = false
-				continue
-			}
-
-			// The name of a limit has single blanks, so only two blanks end a column.
-			var columns []string
-			for column := range strings.SplitSeq(string(line), "  ") {
-				column = strings.TrimSpace(column)
-				if column != "" {
-					columns = append(columns, column)
-				}
-			}
-			if len(columns) < 3 {
-				continue
-			}
-
-			// Some limits have no unit.
-			l := Limit{columns[0], columns[1], columns[2], "n/a"}
-			if len(columns) > 3 {
-				l.Unit = columns[3]
-			}
-			if !yield(l) {
-				return
+func (d *Dump) Limits() (limits []walk.Limit) {
+	head := true
+	for line := range bytes.SplitSeq(d.File(LinuxLimitsStream), []byte{'\n'}) {
+		// The name of a limit has single blanks, so only two blanks end a column.
+		var columns []string
+		for column := range strings.SplitSeq(string(line), "  ") {
+			column = strings.TrimSpace(column)
+			if column != "" {
+				columns = append(columns, column)
 			}
 		}
+
+		// The first line has the headings of the columns. Some limits have no unit.
+		columns = append(columns, "n/a")
+		if !head && len(columns) > 3 {
+			limits = append(limits, walk.Limit{Name: columns[0], Soft: columns[1], Hard: columns[2], Unit: columns[3]})
+		}
+		head = head && len(line) == 0
 	}
+	return limits
 }

@@ -2,6 +2,7 @@ package mdmp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ type layout struct {
 	title            string // of the text; empty: rust-minidump has no text of the structure
 	end              string // after the text
 	fields           []field
-	pc, sp           int // indices in fields
+	pc               int // the index of the program counter in fields
 }
 
 // field is a field of a CONTEXT structure: a number, or bytes.
@@ -101,21 +102,12 @@ func array(format string, fields []field) []field {
 // many is the names of n fields that are not registers.
 func many(off, size, n int) []field { return other(0, off, size, strings.Repeat("x ", n)) }
 
-// with joins rows and finds the program counter and the stack pointer.
-func (l layout) with(pc, sp string, rows ...[]field) layout {
+// with joins rows and finds the program counter.
+func (l layout) with(pc string, rows ...[]field) layout {
 	for _, r := range rows {
 		l.fields = append(l.fields, r...)
 	}
-
-	// The two registers become indices, so that PC and SP need no search.
-	for i, f := range l.fields {
-		switch f.name {
-		case pc:
-			l.pc = i
-		case sp:
-			l.sp = i
-		}
-	}
+	l.pc = slices.IndexFunc(l.fields, func(f field) bool { return f.name == pc })
 	return l
 }
 
@@ -136,7 +128,7 @@ var arm64Regs = append(
 // Breakpad's minidump_cpu_*.h for the others. rust-minidump has no text for PowerPC and SPARC; here
 // these have the style of the others.
 var (
-	x86Layout = layout{size: 716, flagsSize: 4, cpu: 0x10000, title: "CONTEXT_X86", end: "\n"}.with("eip", "esp",
+	x86Layout = layout{size: 716, flagsSize: 4, cpu: 0x10000, title: "CONTEXT_X86", end: "\n"}.with("eip",
 		other(29, 0, 4, "context_flags dr0 dr1 dr2 dr3 dr6 dr7"),
 		other(29, 28, 4, "float_save.control_word float_save.status_word float_save.tag_word float_save.error_offset "+
 			"float_save.error_selector float_save.data_offset float_save.data_selector"),
@@ -146,7 +138,7 @@ var (
 			7, 6, 3, 2, 1, 0, 5, 8, -1, 9, 4, -1)),
 		other(29, 204, x86ExtendedSize, "extended_registers[512]"))
 
-	amd64Layout = layout{size: 1232, flags: 48, flagsSize: 4, cpu: 0x100000, title: "CONTEXT_AMD64", end: "\n"}.with("rip", "rsp",
+	amd64Layout = layout{size: 1232, flags: 48, flagsSize: 4, cpu: 0x100000, title: "CONTEXT_AMD64", end: "\n"}.with("rip",
 		other(14, 0, 8, "p1_home p2_home p3_home p4_home p5_home p6_home"), other(14, 48, 4, "context_flags mx_csr"),
 		shown(14, row(56, 2, -1, "cs ds es fs gs ss")),
 		shown(14, row(68, 4, 49, "eflags")),
@@ -154,54 +146,47 @@ var (
 		shown(14, numbered(row(120, 8, 0, "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15 rip"),
 			0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
 
-	armLayout = layout{size: 368, flagsSize: 4, cpu: 0x40000000, alias: 0x200000, title: "CONTEXT_ARM"}.with("pc", "sp",
+	armLayout = layout{size: 368, flagsSize: 4, cpu: 0x40000000, alias: 0x200000, title: "CONTEXT_ARM"}.with("pc",
 		other(20, 0, 4, "context_flags"),
 		array("iregs[%2d]            ", row(4, 4, 0, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp r12 sp lr pc")),
 		shown(20, row(68, 4, 128, "cpsr")), other(21, 72, 8, "float_save.fpscr"),
 		array("float_save.regs[%2d] ", many(80, 8, 32)), array("float_save.extra[%2d] ", many(336, 4, 8)))
 
-	arm64Layout = layout{size: 912, flagsSize: 4, cpu: 0x400000, title: "CONTEXT_ARM64"}.with("pc", "sp",
+	arm64Layout = layout{size: 912, flagsSize: 4, cpu: 0x400000, title: "CONTEXT_ARM64"}.with("pc",
 		other(21, 0, 4, "context_flags"), arm64Regs, shown(21, row(4, 4, -1, "cpsr")),
 		other(21, 788, 4, "fpsr"), other(21, 784, 4, "fpcr"), array("d%-2d ", many(272, 16, 32)),
 		array("bcr[%2d] ", many(792, 4, 8)), array("bvr[%2d] ", many(824, 8, 8)),
 		array("wcr[%2d] ", many(888, 4, 2)), array("wvr[%2d] ", many(896, 8, 2)))
 
-	arm64OldLayout = layout{size: 796, flagsSize: 8, cpu: contextARM64Old, title: "CONTEXT_ARM64_OLD"}.with("pc", "sp",
+	arm64OldLayout = layout{size: 796, flagsSize: 8, cpu: contextARM64Old, title: "CONTEXT_ARM64_OLD"}.with("pc",
 		other(21, 0, 8, "context_flags"), arm64Regs, shown(21, row(272, 4, -1, "cpsr")),
 		other(21, 276, 4, "fpsr fpcr"), array("d%-2d ", many(284, 16, 32)))
 
-	mipsLayout = layout{size: 600, flagsSize: 4, cpu: 0x40000, alias: 0x80000, title: "CONTEXT_MIPS"}.with("pc", "sp",
+	mipsLayout = layout{size: 600, flagsSize: 4, cpu: 0x40000, alias: 0x80000, title: "CONTEXT_MIPS"}.with("pc",
 		other(20, 0, 4, "context_flags"),
 		row(8, 8, 0, "zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7"),
 		shown(18, row(136, 8, 16, "s0 s1 s2 s3 s4 s5 s6 s7")), row(200, 8, 24, "t8 t9 k0 k1"),
 		shown(18, row(232, 8, 28, "gp sp fp ra")), row(264, 8, 64, "hi lo"), row(312, 8, -1, "pc"))
 
-	ppcLayout = layout{size: 1004, flagsSize: 4, cpu: 0x20000000, title: "CONTEXT_PPC"}.with("srr0", "r1",
+	ppcLayout = layout{size: 1004, flagsSize: 4, cpu: 0x20000000, title: "CONTEXT_PPC"}.with("srr0",
 		other(20, 0, 4, "context_flags"), shown(20, row(4, 4, -1, "srr0 srr1")),
 		array("gpr[%2d]             ", row(12, 4, 0, gpr32)),
 		shown(20, numbered(row(140, 4, 0, "cr xer lr ctr"), 64, 76, 65, 66)))
 
-	ppc64Layout = layout{size: 1160, flagsSize: 8, cpu: 0x1000000, title: "CONTEXT_PPC64"}.with("srr0", "r1",
+	ppc64Layout = layout{size: 1160, flagsSize: 8, cpu: 0x1000000, title: "CONTEXT_PPC64"}.with("srr0",
 		other(20, 0, 8, "context_flags"), shown(20, row(8, 8, -1, "srr0 srr1")),
 		array("gpr[%2d]             ", row(24, 8, 0, gpr32)),
 		shown(20, numbered(row(280, 8, 0, "cr xer lr ctr"), 64, 76, 65, 66)))
 
-	sparcLayout = layout{size: 584, flagsSize: 4, cpu: 0x10000000, title: "CONTEXT_SPARC"}.with("pc", "o6",
+	sparcLayout = layout{size: 584, flagsSize: 4, cpu: 0x10000000, title: "CONTEXT_SPARC"}.with("pc",
 		other(20, 0, 4, "context_flags"),
 		array("g_r[%2d]             ", row(8, 8, 0, "g0 g1 g2 g3 g4 g5 g6 g7 o0 o1 o2 o3 o4 o5 o6 o7 "+
 			"l0 l1 l2 l3 l4 l5 l6 l7 i0 i1 i2 i3 i4 i5 i6 i7")),
 		shown(20, row(264, 8, -1, "ccr pc npc y asi fprs")))
 
-	riscvLayout = layout{size: 268, flagsSize: 4, cpu: 0x800000}.with("pc", "sp",
+	riscvLayout = layout{size: 268, flagsSize: 4, cpu: 0x800000}.with("pc",
 		numbered(row(8, 4, 0, riscvRegs), -1))
 
-	riscv64Layout = layout{size: 524, flagsSize: 4, cpu: 0x8000000}.with("pc", "sp",
+	riscv64Layout = layout{size: 524, flagsSize: 4, cpu: 0x8000000}.with("pc",
 		numbered(row(8, 8, 0, riscvRegs), -1))
 )
-
-// layouts has the structures by CPU.
-var layouts = map[CPU]*layout{
-	CPUX86: &x86Layout, CPUX86Win64: &x86Layout, CPUAMD64: &amd64Layout, CPUARM: &armLayout, CPUARM64: &arm64Layout,
-	CPUARM64Old: &arm64OldLayout, CPUMIPS: &mipsLayout, CPUMIPS64: &mipsLayout, CPUPPC: &ppcLayout, CPUPPC64: &ppc64Layout,
-	CPUSPARC: &sparcLayout, CPURISCV: &riscvLayout, CPURISCV64: &riscv64Layout,
-}

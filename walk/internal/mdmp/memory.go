@@ -177,35 +177,18 @@ func (m *Memory) Bytes(addr, n uint64) []byte {
 	return b[:n:n]
 }
 
-// The states of pages.
-const (
-	MemCommit  = 0x1000
-	MemReserve = 0x2000
-	MemFree    = 0x10000
-)
+// MemCommit is the state of pages that have memory.
+const MemCommit = 0x1000
 
-// readable, writable and executable are the sets of PAGE_* constants (each has
-// one bit) that allow an access.
-const (
-	readable   = 0x02 | 0x04 | 0x08 | 0x20 | 0x40 | 0x80
-	writable   = 0x04 | 0x08 | 0x40 | 0x80
-	executable = 0x10 | 0x20 | 0x40 | 0x80
-	pageGuard  = 0x100
-)
-
-// Readable reports whether the process may read the pages.
-func (m *MemoryInfo) Readable() bool { return m.allows(readable) }
-
-// Writable reports whether the process may write the pages.
-func (m *MemoryInfo) Writable() bool { return m.allows(writable) }
-
-// Executable reports whether the process may execute code in the pages.
-func (m *MemoryInfo) Executable() bool { return m.allows(executable) }
-
-// allows reports whether pages are committed, have one of the protections in set, and are no
-// guard pages.
-func (m *MemoryInfo) allows(set uint32) bool {
-	return m.State == MemCommit && m.Protection&set != 0 && m.Protection&pageGuard == 0
+// Access reports whether the process may read the pages, write them, and execute code in them. The
+// PAGE_* constants have one bit each; guard pages allow nothing.
+func (m *MemoryInfo) Access() (read, write, execute bool) {
+	const readable, writable, executable, guard = 0xee, 0xcc, 0xf0, 0x100
+	p := m.Protection
+	if m.State != MemCommit || p&guard != 0 {
+		p = 0
+	}
+	return p&readable != 0, p&writable != 0, p&executable != 0
 }
 
 // readMemoryInfo decodes MINIDUMP_MEMORY_INFO_LIST. An impossible range is lost

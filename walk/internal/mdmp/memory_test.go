@@ -53,11 +53,11 @@ func TestMemoryInfo(t *testing.T) {
 		{mdmp.MemCommit, 0x01, "false false false"}, {mdmp.MemCommit, 0x02, "true false false"}, {mdmp.MemCommit, 0x04, "true true false"},
 		{mdmp.MemCommit, 0x10, "false false true"}, {mdmp.MemCommit, 0x20, "true false true"}, {mdmp.MemCommit, 0x40, "true true true"},
 		{mdmp.MemCommit, 0x80, "true true true"}, {mdmp.MemCommit, 0x104, "false false false"}, {mdmp.MemCommit, 0x204, "true true false"},
-		{mdmp.MemReserve, 0x04, "false false false"}, {mdmp.MemFree, 0x01, "false false false"},
+		{0x2000, 0x04, "false false false"}, {0x10000, 0x01, "false false false"},
 	} {
 		decoded(t, fmt.Sprintf(text, c.state, c.protection), func(t *testing.T, d *mdmp.Dump) {
 			m := &d.MemoryInfo[0]
-			eq(t, fmt.Sprint(m.Readable(), m.Writable(), m.Executable()), c.want)
+			eq(t, fmt.Sprint(m.Access()), c.want)
 			eq(t, []any{m.Base, m.AllocationBase, m.AllocationProtection, m.Size, m.Type}, []any{0x1000, 0x1000, 4, 0x2000, 0x20000})
 		})
 	}

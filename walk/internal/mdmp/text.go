@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a string of UTF-16 in the file; String and Append decode it.
+// Text is a string of UTF-16 in the file; String decodes it.
 // The zero Text is empty.
 type Text struct {
 	units []byte
@@ -24,10 +24,8 @@ func (t Text) IsNil() bool { return t.units == nil }
 
 // String decodes the string. A surrogate without its other half becomes
 // U+FFFD.
-func (t Text) String() string { return string(t.Append(nil)) }
-
-// Append appends the string in UTF-8.
-func (t Text) Append(dst []byte) []byte {
+func (t Text) String() string {
+	var dst []byte
 	for i := 0; i+1 < len(t.units); i += 2 {
 		r := t.unit(i)
 
@@ -40,7 +38,7 @@ func (t Text) Append(dst []byte) []byte {
 		}
 		dst = utf8.AppendRune(dst, r) // a lone surrogate is written as U+FFFD
 	}
-	return dst
+	return string(dst)
 }
 
 func (t Text) unit(i int) rune {
@@ -61,17 +59,6 @@ func (t Text) Valid() bool {
 		}
 	}
 	return t.units != nil
-}
-
-// terminated cuts off a string at its first NUL.
-func (t Text) terminated() Text {
-	for i := 0; i+1 < len(t.units); i += 2 {
-		if t.units[i] == 0 && t.units[i+1] == 0 {
-			t.units = t.units[:i]
-			break
-		}
-	}
-	return t
 }
 
 // TextOf is the string in an array of units.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"symkit/internal/wire"
+	"symkit/walk"
 )
 
 // readThreads decodes MINIDUMP_THREAD_LIST. A stack outside the file is lost,
@@ -105,7 +106,7 @@ func (d *Dump) WroteDump(t *Thread) bool {
 // ThreadContext decodes the registers of a thread. For the thread of the exception
 // it prefers those in the exception stream, because the thread's own context is
 // that of the exception handler.
-func (d *Dump) ThreadContext(t *Thread) (Context, error) {
+func (d *Dump) ThreadContext(t *Thread) (walk.Registers, error) {
 	if e := d.Exception; e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
 		if c, err := d.Context(e.Context); err == nil {
 			return c, nil

@@ -20,7 +20,7 @@ func (p *printer) modules() {
 	}
 	for i := range p.d.Modules {
 		m := &p.d.Modules[i]
-		if !m.Name.Valid() || m.CVRecord.Size > 0 && m.CodeView.Kind == mdmp.CodeViewNone {
+		if !m.Name.Valid() || m.CVRecord.Size > 0 && m.CodeView.Raw == nil {
 			return
 		}
 	}
@@ -45,8 +45,8 @@ func (p *printer) identity(m *mdmp.Module) {
 	signature := func(n uint32) { p.line(moduleWidth, "(cv_record).cv_signature", fmt.Sprintf("%#x", n)) }
 
 	var record func()
-	switch v.Kind {
-	case mdmp.CodeViewPDB70:
+	switch {
+	case v.Signature == mdmp.SignaturePDB70:
 		record = func() {
 			signature(mdmp.SignaturePDB70)
 			p.line(moduleWidth, "(cv_record).signature", v.GUID.String())
@@ -59,13 +59,13 @@ func (p *printer) identity(m *mdmp.Module) {
 		if v.Identified() {
 			debugID = withAge(v.GUID.String(), v.Age)
 		}
-	case mdmp.CodeViewPDB20:
+	case v.Signature == mdmp.SignaturePDB20:
 		record = func() {
 			p.form(mdmp.Form{Width: moduleWidth}, v.PDB20)
 			p.line(moduleWidth, "(cv_record).pdb_file_name", `"`+file+`"`)
 		}
 		debugID = withAge(fmt.Sprintf("%08X", v.PDB20.Time), v.Age)
-	case mdmp.CodeViewELF:
+	case v.Signature == mdmp.SignatureELF:
 		record = func() {
 			signature(mdmp.SignatureELF)
 			p.line(moduleWidth, "(cv_record).build_id", hex.EncodeToString(v.ID))
@@ -75,7 +75,7 @@ func (p *printer) identity(m *mdmp.Module) {
 			codeID = hex.EncodeToString(v.ID)
 			debugID = p.d.BuildGUID(v.ID).String()
 		}
-	case mdmp.CodeViewUnknown:
+	case v.Raw != nil:
 		record = func() { p.line(moduleWidth, "(cv_record)", hex.EncodeToString(v.Raw)) }
 		codeID = ""
 	default:
