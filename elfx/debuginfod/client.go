@@ -99,7 +99,7 @@ type Client struct {
 	// Cache is the directory of the cache. Find creates it if necessary. If it is empty or cannot be
 	// written, files are kept without a name until the process ends.
 	Cache string
-	// Uncached, if not nil, is called with the reason before the first file is kept without a name.
+	// Uncached, if not nil, is called with the reason when the first file is kept without a name.
 	Uncached func(err error)
 	// Waiting, if not nil, is called once for each server that sends nothing for some seconds, with
 	// the time that has passed, and Timeout. It is called from any goroutine.
@@ -164,7 +164,6 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 
 	// The servers are tried in order, until one has the file.
 	var failures []error
-	missing := len(c.URLs) > 0
 	for i, url := range c.URLs {
 		at := address.New(strings.TrimSuffix(url, "/") + "/buildid/" + place) // debuginfod(8), "WEBAPI"
 		err := c.download(ctx, c.servers[i], at, place, func(path string) error { return verify(path, buildID, kind) })
@@ -174,19 +173,17 @@ func (c *Client) Find(ctx context.Context, buildID []byte, kind Kind) (path stri
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-
-		missing = missing && errors.Is(err, ErrNotFound)
 		if !errors.Is(err, ErrNotFound) {
 			failures = append(failures, fmt.Errorf("%s: %w", c.servers[i].Server, err))
 		}
 	}
 
 	// A miss is remembered only if every server was tried and none failed.
-	if missing {
-		c.files.SetAbsent(place)
-	}
 	if len(failures) == 0 {
 		failures = append(failures, ErrNotFound)
+		if len(c.URLs) > 0 {
+			c.files.SetAbsent(place)
+		}
 	}
 	return "", fmt.Errorf("%s of %x: %w", kind, buildID, errors.Join(failures...))
 }

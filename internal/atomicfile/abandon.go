@@ -60,31 +60,37 @@ func begin(root *os.Root, name string) (f *os.File, tmp string, err error) {
 	if err != nil {
 		return nil, "", failed(root, "create", name, err)
 	}
-	if unfinished.files == nil {
-		unfinished.files = map[*os.File]temporaryFile{}
-	}
-	unfinished.files[f] = temporaryFile{root, tmp}
+	keep(f, root, tmp)
 	return f, tmp, nil
 }
 
 // Temporary makes a file that vanishes with the process: it has no name or, where open files cannot be removed, Abandon
-// removes it.
-func Temporary() (*os.File, error) {
-	f, err := os.CreateTemp("", "symkit-*")
-	if err != nil || os.Remove(f.Name()) == nil {
-		return f, err
+// removes it. Where no file can be made, it is in memory.
+func Temporary() (f *os.File, memory bool, err error) {
+	f, err = os.CreateTemp("", "symkit-*")
+	if err != nil {
+		f, err = inMemory(err)
+		return f, true, err
+	}
+	if os.Remove(f.Name()) == nil {
+		return f, false, nil
 	}
 	root, err := os.OpenRoot(filepath.Dir(f.Name()))
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, false, errors.Join(err, f.Close())
 	}
 	unfinished.Lock()
 	defer unfinished.Unlock()
+	keep(f, root, filepath.Base(f.Name()))
+	return f, false, nil
+}
+
+// keep has Abandon remove a file. unfinished is locked.
+func keep(f *os.File, root *os.Root, name string) {
 	if unfinished.files == nil {
 		unfinished.files = map[*os.File]temporaryFile{}
 	}
-	unfinished.files[f] = temporaryFile{root, filepath.Base(f.Name())}
-	return f, nil
+	unfinished.files[f] = temporaryFile{root, name}
 }
 
 // finish calls last, which renames or removes the closed file f, unless Abandon has

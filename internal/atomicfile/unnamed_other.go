@@ -20,3 +20,6 @@ func pathOf(f *os.File) string {
 }
 
 func link(*os.Root, *os.File, string) error { return errors.ErrUnsupported }
+
+// inMemory returns the reason: only Linux has files in memory.
+func inMemory(reason error) (*os.File, error) { return nil, reason }

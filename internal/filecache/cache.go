@@ -84,7 +84,7 @@ func (c *Cache) Put(ctx context.Context, name string, x Content) error {
 			return err
 		}
 		begun = true
-		return c.fill(&counted{w, c, c.Dir, math.MaxInt64}, atomicfile.Path(w), x)
+		return c.fill(w, c.Dir, math.MaxInt64, x)
 	})
 	full := errors.Is(err, ErrSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 	switch {
@@ -107,20 +107,20 @@ func (elsewhere) Temporary() bool { return true }
 
 // hold keeps a file without a name.
 func (c *Cache) hold(name string, x Content, reason error) error {
-	dir, most := os.TempDir(), int64(math.MaxInt64)
+	dir := os.TempDir()
 	err := c.announce(dir, x.Size)
 	if err != nil {
 		return err
 	}
-	file, err := atomicfile.Temporary()
-	if err != nil {
-		file, err = inMemory(err)
-		most = maxMemory
-	}
+	file, memory, err := atomicfile.Temporary()
 	if err != nil {
 		return err
 	}
-	err = c.fill(&counted{file, c, dir, most}, atomicfile.Path(file), x)
+	most := int64(math.MaxInt64)
+	if memory {
+		most = maxMemory
+	}
+	err = c.fill(file, dir, most, x)
 	if err != nil {
 		file.Close()
 		return err
@@ -142,11 +142,11 @@ func (c *Cache) hold(name string, x Content, reason error) error {
 	return nil
 }
 
-// fill writes a file and checks it.
-func (c *Cache) fill(w *counted, path string, x Content) error {
-	err := x.Write(w)
+// fill writes a file of at most so many bytes into a directory, and checks it.
+func (c *Cache) fill(w io.Writer, dir string, most int64, x Content) error {
+	err := x.Write(&counted{w, c, dir, most})
 	if err == nil && x.Check != nil {
-		err = x.Check(path)
+		err = x.Check(atomicfile.Path(w))
 	}
 	return err
 }
@@ -180,7 +180,8 @@ func (c *Cache) path(name string) string {
 func (c *Cache) Path(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h, ok := c.held[name]; ok {
+	h, ok := c.held[name]
+	if ok {
 		return atomicfile.Path(h.file)
 	}
 	return c.path(name)
@@ -224,7 +225,10 @@ func (c *Cache) SetAbsent(mark string) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
 		f.Close()
-	} else if info, err := os.Stat(path); err == nil && info.Size() == 0 { // not a file that another process has stored
+		return
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Size() == 0 { // not a file that another process has stored
 		os.Chtimes(path, time.Now(), time.Now())
 	}
 }

@@ -96,12 +96,12 @@ func unpack(r *bufio.Reader) (_ *bufio.Reader, done func(), err error) {
 		if err != nil && err != io.EOF {
 			return nil, done, err
 		}
-		out, close, err := sources.Unpacker(r, sources.Packing(magic))
+		out, finish, err := sources.Unpacker(r, sources.Packing(magic))
 		if err != nil {
 			return nil, done, err
 		}
 		inner := done
-		r, done = bufio.NewReaderSize(out, 1<<16), func() { close(); inner() }
+		r, done = bufio.NewReaderSize(out, 1<<16), func() { finish(); inner() }
 	}
 	return r, done, nil
 }

@@ -69,7 +69,7 @@ type Server struct {
 	// Cache is the directory that keeps fetched files. It is made when it is needed. If it is empty
 	// or cannot be written, files are kept without a name until the process ends.
 	Cache string
-	// Uncached, if any, is called with the reason before the first file is kept without a name.
+	// Uncached, if any, is called with the reason when the first file is kept without a name.
 	Uncached func(err error)
 	// Waiting, if any, is called once if the server sends nothing for some seconds, with the time that
 	// has passed, and Timeout. It is called from any goroutine.
@@ -79,8 +79,9 @@ type Server struct {
 	Timeout time.Duration
 	// MaxTime bounds the time of one attempt to get a file.
 	MaxTime time.Duration
-	// Attempts is the number of requests for a file if the network or the server fails; one if the server never
-	// answers. Backoff is the time before the second request, which doubles before each further one.
+	// Attempts is the number of requests for a file if the network or the server fails, 0 means 3; one if the server
+	// never answers. Backoff is the time before the second request, 0 means half a second; it doubles before each
+	// further one.
 	Attempts int
 	Backoff  time.Duration
 	// Negative is the time after which a file that the server lacked is requested again.
@@ -105,8 +106,6 @@ type Server struct {
 const (
 	defaultTimeout  = 60 * time.Second
 	defaultMaxTime  = 30 * time.Minute
-	defaultAttempts = 3
-	defaultBackoff  = 500 * time.Millisecond
 	defaultNegative = time.Hour
 	maxRequests     = 8
 )
@@ -124,9 +123,8 @@ func New(rawURL, cache string) (*Server, error) {
 	if err != nil || !IsURL(rawURL) || u.Host == "" {
 		return nil, fmt.Errorf("%q: %w", address.New(rawURL), ErrURL)
 	}
-	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Attempts: defaultAttempts, Backoff: defaultBackoff,
-		Negative: defaultNegative, MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal),
-		base: *u, slots: make(chan struct{}, maxRequests)}
+	s := &Server{Cache: cache, Timeout: defaultTimeout, MaxTime: defaultMaxTime, Negative: defaultNegative,
+		MaxSize: bound(limitof.FetchedSymbols), MaxTotal: bound(limitof.FetchedTotal), base: *u, slots: make(chan struct{}, maxRequests)}
 	s.client = sync.OnceValue(s.newClient)
 	s.files = sync.OnceValue(func() *filecache.Cache {
 		return &filecache.Cache{Dir: s.Cache, None: ErrNoCache, Mode: 0o755, MaxTotal: s.MaxTotal, Uncached: s.Uncached}
@@ -137,7 +135,7 @@ func New(rawURL, cache string) (*Server, error) {
 // newClient returns the client of the server.
 func (s *Server) newClient() *download.Client {
 	c := &download.Client{Server: address.New(s.base.String()).String(), HTTP: s.HTTP, Header: http.Header{"Accept-Encoding": {"zstd, gzip"}},
-		Attempts: max(1, s.Attempts), Backoff: s.Backoff, Timeout: s.Timeout, MaxTime: s.MaxTime, MaxSize: s.MaxSize, Waiting: s.Waiting}
+		Attempts: s.Attempts, Backoff: s.Backoff, Timeout: s.Timeout, MaxTime: s.MaxTime, MaxSize: s.MaxSize, Waiting: s.Waiting}
 	if s.Progress != nil {
 		c.Progress = func(url string, done, _ int64) { s.Progress(url, done) }
 	}
@@ -145,20 +143,18 @@ func (s *Server) newClient() *download.Client {
 }
 
 // bound returns the default of a limit as a number of bytes.
-func bound(x string) int64 {
-	return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64-1))
-}
+func bound(x string) int64 { return int64(min(limits.Limits{}.Max(x, 0), math.MaxInt64-1)) }
 
 // Symbols implements walk.Supplier. It may be called from any number of
 // goroutines; a file is fetched once.
 func (s *Server) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	out := &walk.Symbols{}
 	for _, place := range sources.Paths(m) {
-		if err := s.get(ctx, place, m, out); err != nil {
-			out.Tried = append(out.Tried, companion.Probe{Path: s.at(place, s.base.Query()).String(), Err: err})
-			continue
+		err := s.get(ctx, place, m, out)
+		if err == nil {
+			break
 		}
-		return out
+		out.Tried = append(out.Tried, companion.Probe{Path: s.at(place, s.base.Query()).String(), Err: err})
 	}
 	return out
 }
