@@ -154,3 +154,38 @@ func comparable(t *testing.T, report string) string {
 	}
 	return string(text)
 }
+
+// TestCrashService: the program of testdata/importer dumps a directory into a bucket, and walks a crash with it.
+func TestCrashService(t *testing.T) {
+	g := start(t)
+	work := t.TempDir()
+	core, err := exec.Command("xz", "-dc", "../../testdata/elf/crash-x86_64-gcc12-O2-dw5.core.xz").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile("../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf")
+	if err == nil {
+		err = os.Mkdir(filepath.Join(work, "programs"), 0o777)
+	}
+	for name, data := range map[string][]byte{"core": core, "programs/crash": program} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(work, name), data, 0o666)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	build := exec.Command("go", "build", "-pgo=off", "-o", filepath.Join(work, "crashservice"), "./crashservice")
+	build.Dir = "../../testdata/importer"
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(filepath.Join(work, "crashservice"), filepath.Join(work, "programs"), "s3://"+bucket+"/sym", filepath.Join(work, "core"))
+	cmd.Env = g.env("XDG_CACHE_HOME=" + work)
+	out, err = cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("crash!crash + 0x6 [/symkit/src/crash.c:64]")) {
+		t.Errorf("%v: %s", err, out)
+	}
+}

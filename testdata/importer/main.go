@@ -1,6 +1,6 @@
 // Command importer uses symkit from another module, as a crash service would: it writes
-// and looks up symbols, verifies them, fills a bucket, walks a core file and a minidump, decodes unwind
-// tables, and tells errors apart. A test of symkit builds the program and compares its
+// and looks up symbols, verifies them, walks a core file and a minidump, decodes unwind tables, and tells errors
+// apart. A test of symkit builds the program and compares its
 // output.
 //
 //	importer CORE
@@ -18,15 +18,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"symkit/cfi"
 	"symkit/check"
 	"symkit/dump"
-	"symkit/dump/batch"
-	"symkit/dump/store"
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/emit"
@@ -49,7 +45,6 @@ const (
 	crashed  = elfs + "crash-x86_64-gcc12-O2-dw5.elf"
 	dumpFile = root + "walk/minidump/testdata/minidump2.dmp"
 	symStore = root + "cmd/stackwalk/testdata/breakpad/symbols"
-	programs = root + "check/testdata/sound"
 	sframes  = root + "sframe/testdata/v3-amd64-two.bin"
 )
 
@@ -64,7 +59,6 @@ func main() {
 		do    func(io.Writer) error
 	}{
 		{"symbols of a program and its debug file", func(w io.Writer) error { return writeSymbols(ctx, w) }},
-		{"a directory into a bucket", func(w io.Writer) error { return fillBucket(ctx, w) }},
 		{"a core file, with symbols of the ELF files", func(w io.Writer) error { return walkCore(ctx, w, os.Args[1]) }},
 		{"a minidump, with symbols of a server", func(w io.Writer) error { return walkMinidump(ctx, w) }},
 		{"rows of .eh_frame", ehFrame},
@@ -151,56 +145,6 @@ func writeSymbols(ctx context.Context, w io.Writer) error {
 	c := report.Check("lines")
 	fmt.Fprintf(w, "verified: %d findings, %d %s compared for lines\n", report.Total(), c.Compared, c.Unit)
 	return nil
-}
-
-// fillBucket dumps the programs below a directory into a bucket.
-func fillBucket(ctx context.Context, w io.Writer) error {
-	server := httptest.NewServer(&bucket{})
-	defer server.Close()
-	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"} {
-		err := os.Setenv(name, value)
-		if err != nil {
-			return err
-		}
-	}
-
-	symbols, err := store.OpenBucket(ctx, "s3://crashes/symbols", store.Options{Compression: store.Gzip})
-	if err != nil {
-		return err
-	}
-	defer symbols.Close()
-	found := batch.Finder{Recurse: true}
-	err = found.Add(ctx, programs)
-	if err != nil {
-		return err
-	}
-	var lines []string
-	for r, err := range batch.Dump(ctx, &found, symbols, batch.Options{}) {
-		if err != nil {
-			return err
-		}
-		if r.Record.Status == batch.Written {
-			lines = append(lines, fmt.Sprintln(r.Record.Name, r.Record.Counts.Funcs, "functions"))
-		}
-	}
-	slices.Sort(lines) // modules are dumped at the same time
-	fmt.Fprint(w, strings.Join(lines, ""))
-	return nil
-}
-
-// bucket is a server of one bucket, in memory.
-type bucket struct{ objects sync.Map }
-
-func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("ETag", `"1"`)
-	if r.Method == http.MethodPut {
-		b.objects.Store(r.URL.Path, true)
-		return
-	}
-	_, ok := b.objects.Load(r.URL.Path)
-	if !ok {
-		w.WriteHeader(http.StatusNotFound)
-	}
 }
 
 // walkCore walks the crashed thread of a core file. Its modules have no symbol
