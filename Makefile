@@ -42,12 +42,16 @@ BUILT = $(if $(shell command -v $(firstword $(GO))),build share,built)
 built:
 	@test -d bin/share || { echo "$(GO) was not found: run make build share first, or give GO=/path/to/go"; exit 1; }
 
-# packaging/links has the names of other programs that stackwalk takes the place of.
+# packaging/links has the names of other programs that stackwalk and symaddr take the place of.
 install: $(BUILT) ## programs, links named like the programs of others, manual pages, completions, below $(PREFIX)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk bin/symaddr "$(DESTDIR)$(PREFIX)/bin"
 	sed 's/#.*//' packaging/links | while read -r name program; do \
-		[ -z "$$name" ] || ln -sf "$$program" "$(DESTDIR)$(PREFIX)/bin/$$name"; \
+		case "$$name" in \
+		"") ;; \
+		*/*) install -d "$(DESTDIR)$(PREFIX)/$${name%/*}" && ln -sf "$$(echo "$${name%/*}/" | sed 's|[^/]*/|../|g')bin/$$program" "$(DESTDIR)$(PREFIX)/$$name" ;; \
+		*) ln -sf "$$program" "$(DESTDIR)$(PREFIX)/bin/$$name" ;; \
+		esac || exit 1; \
 	done
 	for pair in $(SHARED); do \
 		to="$(DESTDIR)$${pair#*:}"; \
@@ -55,7 +59,7 @@ install: $(BUILT) ## programs, links named like the programs of others, manual p
 	done
 
 uninstall: $(BUILT) ## removes what install installed, with the same variables
-	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk $$(sed 's/#.*//; s/ .*//' "$(CURDIR)/packaging/links")
+	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk symaddr $$(sed 's/#.*//; s/ .*//; s|^lib/|../lib/|' "$(CURDIR)/packaging/links")
 	for pair in $(SHARED); do \
 		for file in bin/share/"$${pair%%:*}"/*; do rm -f "$(DESTDIR)$${pair#*:}/$${file##*/}"; done; \
 	done

@@ -5,13 +5,18 @@ import (
 	"errors"
 	"slices"
 
+	"symkit/elfx/companion"
 	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
 )
 
 // decoder decodes units, one after the other.
 type decoder struct {
-	x     *module
+	pkg    *debuginfo.Package    // or nil
+	others *companion.Companions // or nil
+	most   int64                 // bytes that a unit may take while it is decoded, 0 without a bound
+	paths  *paths
+
 	scan  dwarfx.Scan
 	table dwarfx.LineTable
 	namer dwarfx.Namer
@@ -20,7 +25,9 @@ type decoder struct {
 
 	code  []interval
 	text  []byte
-	spans []textSpan // of text: the strings of the unit
+	spans []textSpan // of text: the strings of the unit, first the paths of its files
+	names uint32     // where in text the paths end
+	decls []uint32   // by function: the file of the unit that it is declared in, if it is one of these
 }
 
 // fileTable is the list of files of another unit.
@@ -29,14 +36,11 @@ type fileTable struct {
 	base  []byte
 }
 
-// textSpan is a string of decoder.text.
-type textSpan struct{ from, to uint32 }
-
 // errMemory: Options.Memory is less than what a unit takes.
 var errMemory = errors.New("the unit takes more memory than is allowed")
 
-func newDecoder(x *module) *decoder {
-	d := &decoder{x: x}
+func newDecoder(pkg *debuginfo.Package, others *companion.Companions, most int64, shared *paths) *decoder {
+	d := &decoder{pkg: pkg, others: others, most: most, paths: shared}
 	d.scan.Full, d.table.Full = true, true
 	d.scan.Pay, d.table.Pay = d.pay, d.pay
 	return d
@@ -45,7 +49,7 @@ func newDecoder(x *module) *decoder {
 // pay counts memory of the unit that is being decoded.
 func (d *decoder) pay(bytes uint64) error {
 	d.paid += int64(min(bytes, 1<<40))
-	if most := d.x.opt.Memory; most > 0 && d.paid > most/2 {
+	if d.most > 0 && d.paid > d.most {
 		return errMemory
 	}
 	return nil
@@ -57,14 +61,14 @@ var errNoSplit = errors.New("its split DWARF file was not found")
 // result has what could be read.
 func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
 	d.paid, d.other = 0, nil
-	d.text, d.spans = d.text[:0], d.spans[:0]
+	d.text, d.spans, d.decls = d.text[:0], d.spans[:0], d.decls[:0]
 	out := &unit{}
 	err := d.lines(root, out)
 
 	// The line table is that of the skeleton, whose functions are elsewhere.
 	u := root
 	if root.Split != 0 {
-		split := debuginfo.OpenSplit(root, d.x.pkg, d.x.others)
+		split := debuginfo.OpenSplit(root, d.pkg, d.others)
 		err = cmp.Or(err, errors.Join(split.Errs...))
 		u = split.Unit
 	}
@@ -93,22 +97,26 @@ func (d *decoder) lines(root *dwarfx.Unit, out *unit) error {
 		d.addPath(base, dir, name)
 	}
 	out.files = make([]string, len(d.spans))
+	d.names = uint32(len(d.text))
 	return err
 }
 
-// strings makes the strings of out, all parts of one text.
+// strings makes the strings of out: the paths of files, which units share, and the names, all parts of one text.
 func (d *decoder) strings(out *unit) {
-	text := string(d.text)
+	d.paths.share(d.text, d.spans[:len(out.files)], out.files)
+	text := string(d.text[d.names:])
 	out.text = len(text)
-	list := d.spans
-	of := func(i int) string { return text[list[i].from:list[i].to] }
-	for i := range out.files {
-		out.files[i] = of(i)
-	}
-	list = list[len(out.files):]
+	list := d.spans[len(out.files):]
+	of := func(s textSpan) string { return text[s.from-d.names : s.to-d.names] }
 	for i := range out.funcs {
 		f := &out.funcs[i]
-		f.name, f.linkage, f.file = of(3*i), of(3*i+1), of(3*i+2)
+		f.name, f.linkage = of(list[3*i]), of(list[3*i+1])
+		switch s := list[3*i+2]; {
+		case s.from >= d.names:
+			f.file = of(s)
+		case s.to > s.from:
+			f.file = out.files[d.decls[i]]
+		}
 	}
 }
 
@@ -179,6 +187,7 @@ func (d *decoder) addPath(base, dir, name []byte) {
 
 // addDecl adds the path of the file that a declaration is in as a string.
 func (d *decoder) addDecl(u, root *dwarfx.Unit, decl dwarfx.Decl) {
+	d.decls = append(d.decls, decl.File)
 	switch {
 	case decl.Unit == nil:
 		d.add(nil)

@@ -28,69 +28,10 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/mem"
-	"symkit/limits"
 )
-
-// Frame is a function that an address is in: the innermost inlined one, or one that it is inlined into.
-type Frame struct {
-	// Name is the name in the source, without its scope (DW_AT_name), or that of a symbol. In a symbol
-	// file it is the readable name.
-	Name string
-	// Linkage is the linkage name, "" if the function has none or the file does not say.
-	Linkage string
-	// File is the path of the source file as the compiler saw it, "" if it is not known.
-	File string
-	// Line and Column are those of the address or, in a frame that calls an inlined function, of the
-	// call; each is 0 if it is not known.
-	Line, Column uint32
-	// Discriminator distinguishes the blocks of code of one line, 0 if there is one.
-	Discriminator uint32
-	// StartFile and StartLine are where the function is declared, "" and 0 if that is not known.
-	StartFile string
-	StartLine uint32
-	// Start is the virtual address of the function's first byte, 0 if it is not known.
-	Start uint64
-	// Inlined is set if the function is inlined into that of the next frame.
-	Inlined bool
-}
-
-// Symbol is an entry of a symbol table.
-type Symbol struct {
-	Name string
-	// File is the name of the source file of a local symbol, as the symbol table has it, or "".
-	File string
-	// Addr is a virtual address.
-	Addr uint64
-	// Size is in bytes, 0 if it is not known.
-	Size uint64
-	// Data is set if the symbol is a variable.
-	Data bool
-}
-
-// Options say where the companions of a file are, and how much memory may be used.
-type Options struct {
-	// Search says where the companions of an ELF file are searched for.
-	Search companion.Search
-	// Memory bounds the bytes that decoded units take, those that are being decoded too: units that
-	// have not been used for the longest time are dropped. 0 is no bound. The sections of the file
-	// that are compressed come on top.
-	Memory int64
-	// Jobs is the number of goroutines of Load and Open; 0 is that of the processors.
-	Jobs int
-	// Limits bound the cost of damaged and hostile files.
-	Limits limits.Limits
-}
 
 // ErrOther: the file is neither an ELF file nor a symbol file.
 var ErrOther = errors.New("neither an ELF file nor a symbol file")
-
-// File is an opened file. Its methods may be called from any number of goroutines, except Close.
-type File struct {
-	path   string
-	source source
-	image  *module // nil unless the file is an ELF file
-	close  func()
-}
 
 // source is a format of symbols.
 type source interface {
@@ -103,34 +44,32 @@ type source interface {
 	symbols(dst []Symbol, name string) []Symbol
 }
 
+// File is an opened file. Its methods may be called from any number of goroutines, except Close.
+type File struct {
+	path   string
+	source source
+	image  *module // nil unless the file is an ELF file
+	close  func()
+}
+
 // Open opens the file at path, whatever its format, with its companions. The caller closes it.
 func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	m, warnings, err := companion.Open(ctx, []string{path}, opt.Search)
 	if err == nil {
-		f, err := New(ctx, m, opt)
+		image, err := newModule(ctx, m, opt)
 		if err != nil {
 			m.Close()
 			return nil, err
 		}
-		f.close = m.Close
 		for _, w := range warnings {
-			f.image.lose(w)
+			image.losses.add(w)
 		}
-		return f, nil
+		return &File{path: path, source: image, image: image, close: m.Close}, nil
 	}
 	if !errors.Is(err, elfx.ErrNotELF) {
 		return nil, err
 	}
 	return openOther(path)
-}
-
-// New looks up addresses in a module that is open already, and must be open as long as the File is used.
-func New(ctx context.Context, m *companion.Module, opt Options) (*File, error) {
-	image, err := newModule(ctx, m, opt)
-	if err != nil {
-		return nil, err
-	}
-	return &File{path: m.Image.Main.Path(), source: image, image: image, close: func() {}}, nil
 }
 
 // openOther opens a GSYM file or a symbol file.
@@ -194,6 +133,15 @@ func (f *File) Frames(dst []Frame, addr uint64) ([]Frame, error) { return f.sour
 // in. Of the symbols at one address the one with the largest size holds.
 func (f *File) SymbolAt(addr uint64) (Symbol, bool) { return f.source.symbolAt(addr) }
 
+// SymbolBelow is SymbolAt, or else the last symbol below the address in the same section: the code after a
+// function's end may still belong to the function, and be padding as well.
+func (f *File) SymbolBelow(addr uint64) (Symbol, bool) {
+	if f.image == nil {
+		return f.source.symbolAt(addr)
+	}
+	return f.image.table().below(addr)
+}
+
 // Symbols appends to dst the symbols of a name, by address.
 func (f *File) Symbols(dst []Symbol, name string) []Symbol { return f.source.symbols(dst, name) }
 
@@ -206,10 +154,39 @@ func (f *File) Load(ctx context.Context) error {
 	return f.image.load(ctx)
 }
 
+// Memory returns the bytes that the file takes in memory: its decoded units, and its sections that are
+// compressed in the file. It does not count what is mapped.
+func (f *File) Memory() int64 {
+	if f.image == nil {
+		return 0
+	}
+	return f.image.used.Load() + f.image.inflated
+}
+
+// AddrSize returns the size of an address of the file in bytes, 4 or 8; 8 if the file does not say.
+func (f *File) AddrSize() int {
+	if f.image == nil {
+		return 8
+	}
+	return f.image.image.Main.AddrSize()
+}
+
+// Section returns the virtual address of a section of an ELF file.
+func (f *File) Section(name string) (addr uint64, ok bool) {
+	if f.image == nil {
+		return 0, false
+	}
+	s := f.image.image.Section(name)
+	if s == nil {
+		return 0, false
+	}
+	return s.Addr, true
+}
+
 // Losses returns the damage that was met so far.
 func (f *File) Losses() []error {
 	if f.image == nil {
 		return nil
 	}
-	return f.image.damage()
+	return f.image.losses.all()
 }

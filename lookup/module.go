@@ -3,11 +3,12 @@ package lookup
 import (
 	"cmp"
 	"context"
-	"errors"
+	"debug/elf"
 	"fmt"
 	"runtime"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -33,14 +34,18 @@ type module struct {
 	slots  []slot
 	spans  []span // by address, none overlapping
 	table  func() *symbolTable
+	// inflated is the bytes of sections that are compressed in the file.
+	inflated int64
+	// flat and flatLines are .debug_info and .debug_line, nil if they are compressed.
+	flat, flatLines *elfx.Section
 
+	paths   paths
 	workers sync.Pool    // of *decoder
 	clock   atomic.Int64 // counts decoded units
 	used    atomic.Int64 // bytes of decoded units
 
-	mu     sync.Mutex
-	losses []error
-	lost   int
+	dropping sync.Mutex
+	losses   losses
 }
 
 // slot is a unit of the file, decoded or not.
@@ -55,8 +60,8 @@ type slot struct {
 func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, error) {
 	opt.Jobs = cmp.Or(opt.Jobs, runtime.GOMAXPROCS(0))
 	x := &module{image: m.Image, others: m.Companions, opt: opt}
-	x.workers.New = func() any { return newDecoder(x) }
-	x.table = sync.OnceValue(func() *symbolTable { return readSymbols(x.image, x.lose) })
+	x.workers.New = func() any { return newDecoder(x.pkg, x.others, opt.Memory/2, &x.paths) }
+	x.table = sync.OnceValue(func() *symbolTable { return readSymbols(x.image, x.losses.add) })
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
 		return nil, err
@@ -72,10 +77,12 @@ func (x *module) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.lose(errs...)
+	x.losses.add(errs...)
+	x.inflated = inflated(f)
+	x.flat, x.flatLines = flat(f.Section(".debug_info")), flat(f.Section(".debug_line"))
 	data, errs := dwarfx.Open(s, code)
 	x.data = data
-	x.loseIn(f, errs...)
+	x.losses.addIn(f, errs...)
 
 	// What the units refer to.
 	if x.others != nil && x.others.Alt != nil {
@@ -83,9 +90,9 @@ func (x *module) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.lose(errs...)
+		x.losses.add(errs...)
 		alt, errs := dwarfx.Open(s, code)
-		x.loseIn(x.others.Alt, errs...)
+		x.losses.addIn(x.others.Alt, errs...)
 		data.SetAlt(alt)
 	}
 	if x.others != nil && slices.ContainsFunc(data.Units, func(u *dwarfx.Unit) bool { return u.Split != 0 }) {
@@ -93,7 +100,7 @@ func (x *module) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.lose(errs...)
+		x.losses.add(errs...)
 		x.pkg = pkg
 	}
 
@@ -101,6 +108,32 @@ func (x *module) open(ctx context.Context) error {
 	ranges, err := x.unitRanges(ctx)
 	x.spans = flatten(ranges)
 	return err
+}
+
+// flat returns s, or nil if its bytes are not those in the file.
+func flat(s *elfx.Section) *elfx.Section {
+	if s == nil || !isFlat(s) {
+		return nil
+	}
+	return s
+}
+
+// isFlat reports whether the bytes of a section are those in the file.
+func isFlat(s *elfx.Section) bool {
+	size, err := s.UncompressedSize()
+	return err == nil && size == s.Size && s.File().Type != elf.ET_REL
+}
+
+// inflated returns the bytes of the sections of f that DWARF is in and that are compressed.
+func inflated(f *elfx.File) (bytes int64) {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Present() && strings.HasPrefix(s.Name, ".debug_") && !isFlat(s) {
+			size, _ := s.UncompressedSize() // of a damaged section it is 0
+			bytes += int64(min(size, 1<<40))
+		}
+	}
+	return bytes
 }
 
 // unitRanges returns the code of each unit: that of its root or, if the root says nothing, that of its
@@ -114,7 +147,7 @@ func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
 			continue
 		}
 		ranges, err = u.RootRanges(ranges[:0], &entries)
-		x.loseIn(x.image.DWARF(), err)
+		x.losses.addIn(x.image.DWARF(), err)
 		if len(ranges) == 0 && u.Split == 0 {
 			silent = append(silent, i)
 		}
@@ -178,7 +211,10 @@ func (x *module) unit(i int) (*unit, error) {
 	s := &x.slots[i]
 	u := s.decoded.Load()
 	if u != nil {
-		s.last.Store(x.clock.Load())
+		now := x.clock.Load()
+		if s.last.Load() != now { // goroutines that share the unit would wait for each other's writes
+			s.last.Store(now)
+		}
 		return u, s.err
 	}
 
@@ -198,12 +234,20 @@ func (x *module) unit(i int) (*unit, error) {
 	err = cmp.Or(guarded, err)
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("%s: %w", x.image.DWARF().Path(), err)
-		x.lose(s.err)
+		x.losses.add(s.err)
 	}
 	if guarded != nil {
 		return nil, s.err // the file may be there again at the next try
 	}
 
+	// What was read of the file is not needed again, unless other units refer to it.
+	root := x.data.Units[i]
+	if x.flat != nil {
+		x.flat.Discard(root.Off, root.End)
+	}
+	if x.flatLines != nil && root.HasLines {
+		x.flatLines.Discard(root.LineOff, root.LineOff+x.data.LineSize(root))
+	}
 	s.last.Store(x.clock.Add(1))
 	s.decoded.Store(u)
 	used := x.used.Add(u.bytes())
@@ -216,8 +260,8 @@ func (x *module) unit(i int) (*unit, error) {
 // drop drops the units that have not been used for the longest time, but for that of one slot, until three
 // quarters of the memory are used.
 func (x *module) drop(but *slot) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.dropping.Lock()
+	defer x.dropping.Unlock()
 	var kept []*slot
 	for i := range x.slots {
 		if s := &x.slots[i]; s != but && s.decoded.Load() != nil {
@@ -249,43 +293,3 @@ func (x *module) load(ctx context.Context) error {
 		return nil
 	})
 }
-
-// maxLosses is how many losses a module keeps.
-const maxLosses = 100
-
-// lose notes damage; nil is none.
-func (x *module) lose(errs ...error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, err := range errs {
-		if err == nil {
-			continue
-		}
-		x.lost++
-		if len(x.losses) < maxLosses {
-			x.losses = append(x.losses, err)
-		}
-	}
-}
-
-// loseIn is lose for errors that do not name their file.
-func (x *module) loseIn(f *elfx.File, errs ...error) {
-	for _, err := range errs {
-		if err != nil {
-			x.lose(fmt.Errorf("%s: %w", f.Path(), err))
-		}
-	}
-}
-
-// damage returns the losses.
-func (x *module) damage() []error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	errs := slices.Clone(x.losses)
-	if more := x.lost - len(errs); more > 0 {
-		errs = append(errs, fmt.Errorf("%d %w", more, errMore))
-	}
-	return errs
-}
-
-var errMore = errors.New("more damaged parts")

@@ -5,32 +5,49 @@ import (
 	"debug/elf"
 	"slices"
 	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
 
 	"symkit/elfx"
 )
 
-// symbolTable has the symbols of functions and variables of a file, one at each address.
+// symbolTable has the symbols of functions and variables of a file. It is searched from end to end as long as few
+// addresses are asked for, and sorted for many.
 type symbolTable struct {
-	list   []Symbol // by address
-	byName []int32  // indexes of all, by name
-	all    []Symbol // with aliases
+	all   []entry
+	text  string // the names of all, one after the other
+	asked atomic.Int32
+
+	sorted func() []entry // all by address: one symbol for each address
+	byName func() []int32 // indexes of all, by name
 }
 
-// readSymbols reads the symbol tables of img: .symtab, .dynsym and MiniDebugInfo. It calls lose with damage.
+// few is the number of addresses that are looked for from end to end.
+const few = 16
+
+// entry is a symbol.
+type entry struct {
+	addr, size uint64
+	end        uint64 // of its section
+	name, file textSpan
+	data       bool
+}
+
+// symbolReader collects the symbols of several tables.
+type symbolReader struct {
+	all  []entry
+	text strings.Builder
+}
+
+// readSymbols reads the symbol tables of img: those of both files or, if they have none, .dynsym and MiniDebugInfo. It
+// calls lose with damage.
 func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
-	t := &symbolTable{}
+	r := &symbolReader{}
 	add := func(f *elfx.File, table *elfx.SymbolTable, err error) {
 		lose(err)
-		if table == nil {
-			return
-		}
-		file := "" // of the local symbols that follow
-		for i := range table.Symbols {
-			s := &table.Symbols[i]
-			if s.Type == elf.STT_FILE {
-				file = string(table.NameOf(s))
-			}
-			t.add(f, table, s, file)
+		if table != nil {
+			r.table(f, table)
 		}
 	}
 	if img.Debug != nil {
@@ -39,7 +56,7 @@ func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
 	}
 	symtab, err := img.Main.Symtab()
 	add(img.Main, symtab, err)
-	if len(t.all) == 0 {
+	if len(r.all) == 0 {
 		symtab, err = img.Main.Dynsym()
 		add(img.Main, symtab, err)
 		mini, err := elfx.DebugData(img.Main)
@@ -49,40 +66,67 @@ func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
 			add(mini, symtab, err)
 		}
 	}
-	t.index()
+
+	t := &symbolTable{all: r.all, text: r.text.String()}
+	t.sorted = sync.OnceValue(t.sort)
+	t.byName = sync.OnceValue(t.sortNames)
 	return t
 }
 
-// add adds a symbol of f, unless it names no code and no variable. A local symbol is of a source file.
-func (t *symbolTable) add(f *elfx.File, table *elfx.SymbolTable, s *elfx.Symbol, file string) {
-	data := s.Type == elf.STT_OBJECT
-	switch s.Type {
-	case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
-	default:
-		return
+// table adds the symbols of a table of f.
+func (r *symbolReader) table(f *elfx.File, table *elfx.SymbolTable) {
+	var file textSpan // of the local symbols that follow
+	r.all = slices.Grow(r.all, len(table.Symbols))
+	for i := range table.Symbols {
+		s := &table.Symbols[i]
+		switch s.Type {
+		case elf.STT_FILE:
+			file = r.add(table.NameOf(s))
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
+			r.symbol(f, table, s, file)
+		}
 	}
-	name := table.NameOf(s)
-	if s.Shndx == elfx.ShnUndef || s.Shndx >= elfx.ShnReserve || len(name) == 0 || name[0] == '$' && isMapping(f.Machine) {
-		return
-	}
-
-	// A label is data where no code lies.
-	if s.Type == elf.STT_NOTYPE && int(s.Shndx) < len(f.Sections) {
-		data = f.Sections[s.Shndx].Flags&elf.SHF_EXECINSTR == 0
-	}
-	addr := s.Value
-	if f.Machine == elf.EM_ARM && s.Type == elf.STT_FUNC {
-		addr &^= 1 // the mode of the processor
-	}
-	if s.Bind != elf.STB_LOCAL {
-		file = ""
-	}
-	t.all = append(t.all, Symbol{Name: string(name), File: file, Addr: addr, Size: s.Size, Data: data})
 }
 
-// isMapping reports whether names that begin with $ are marks of code and data on a machine, as those of
-// ARM's ABIs are, and those of RISC-V's and C-SKY's.
-func isMapping(m elf.Machine) bool {
+// add adds a text.
+func (r *symbolReader) add(text []byte) textSpan {
+	from := uint32(r.text.Len())
+	if uint64(from)+uint64(len(text)) >= 1<<32 {
+		return textSpan{}
+	}
+	r.text.Write(text)
+	return textSpan{from, uint32(r.text.Len())}
+}
+
+// symbol adds a symbol of f, unless it names no code and no variable. A local symbol is of a source file.
+func (r *symbolReader) symbol(f *elfx.File, table *elfx.SymbolTable, s *elfx.Symbol, file textSpan) {
+	name := table.NameOf(s)
+	if s.Shndx == elfx.ShnUndef || s.Shndx >= elfx.ShnReserve || len(name) == 0 || name[0] == '$' && hasMarks(f.Machine) {
+		return
+	}
+
+	// A label is data where no code lies, and reaches the end of its section at most.
+	e := entry{addr: s.Value, size: s.Size, end: ^uint64(0), data: s.Type == elf.STT_OBJECT}
+	if int(s.Shndx) < len(f.Sections) {
+		section := &f.Sections[s.Shndx]
+		e.end = section.Addr + section.Size
+		e.data = e.data || s.Type == elf.STT_NOTYPE && section.Flags&elf.SHF_EXECINSTR == 0
+	}
+	if f.Machine == elf.EM_ARM && s.Type == elf.STT_FUNC {
+		e.addr &^= 1 // the mode of the processor
+	}
+	if s.Bind == elf.STB_LOCAL {
+		e.file = file
+	}
+	e.name = r.add(name)
+	r.all = append(r.all, e)
+}
+
+// emCSKY is C-SKY (gABI, "Machine Architecture").
+const emCSKY = elf.Machine(252)
+
+// hasMarks reports whether symbols that begin with $ are marks of code and data on a machine.
+func hasMarks(m elf.Machine) bool {
 	switch m {
 	case elf.EM_ARM, elf.EM_AARCH64, elf.EM_RISCV, emCSKY:
 		return true
@@ -90,39 +134,88 @@ func isMapping(m elf.Machine) bool {
 	return false
 }
 
-// emCSKY is C-SKY (gABI, "Machine Architecture").
-const emCSKY = elf.Machine(252)
-
-// index sorts the symbols. Of those at one address the last one with the largest size names it.
-func (t *symbolTable) index() {
-	slices.SortStableFunc(t.all, func(a, b Symbol) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size)) })
-	for i := range t.all {
-		if i+1 == len(t.all) || t.all[i+1].Addr != t.all[i].Addr {
-			t.list = append(t.list, t.all[i])
+// sort returns the symbols by address. Of those at one address the last one with the largest size counts.
+func (t *symbolTable) sort() []entry {
+	list := slices.Clone(t.all)
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size)) })
+	n := 0
+	for i := range list {
+		if i+1 == len(list) || list[i+1].addr != list[i].addr {
+			list[n] = list[i]
+			n++
 		}
 	}
-	t.byName = make([]int32, len(t.all))
-	for i := range t.byName {
-		t.byName[i] = int32(i)
+	return list[:n]
+}
+
+// sortNames returns the indexes of all symbols, by name, and those of one name by address.
+func (t *symbolTable) sortNames() []int32 {
+	list := make([]int32, len(t.all))
+	for i := range list {
+		list[i] = int32(i)
 	}
-	slices.SortStableFunc(t.byName, func(a, b int32) int { return cmp.Compare(t.all[a].Name, t.all[b].Name) })
+	slices.SortStableFunc(list, func(a, b int32) int {
+		x, y := &t.all[a], &t.all[b]
+		return cmp.Or(cmp.Compare(t.of(x.name), t.of(y.name)), cmp.Compare(x.addr, y.addr))
+	})
+	return list
+}
+
+// of returns a text.
+func (t *symbolTable) of(s textSpan) string { return t.text[s.from:s.to] }
+
+// symbol returns the symbol of an entry.
+func (t *symbolTable) symbol(e *entry) Symbol {
+	return Symbol{Name: t.of(e.name), File: t.of(e.file), Addr: e.addr, Size: e.size, Data: e.data}
+}
+
+// last returns the last symbol at or below addr, or nil.
+func (t *symbolTable) last(addr uint64) *entry {
+	if t.asked.Load() >= few {
+		list := t.sorted()
+		i := sort.Search(len(list), func(i int) bool { return list[i].addr > addr }) - 1
+		if i < 0 {
+			return nil
+		}
+		return &list[i]
+	}
+
+	t.asked.Add(1)
+	var best *entry
+	for i := range t.all {
+		e := &t.all[i]
+		if e.addr <= addr && (best == nil || e.addr > best.addr || e.addr == best.addr && e.size >= best.size) {
+			best = e
+		}
+	}
+	return best
+}
+
+// below returns the last symbol at or below addr, if addr is in its section.
+func (t *symbolTable) below(addr uint64) (Symbol, bool) {
+	e := t.last(addr)
+	if e == nil || addr >= e.end && addr-e.addr >= e.size {
+		return Symbol{}, false
+	}
+	return t.symbol(e), true
 }
 
 // at returns the symbol that covers addr, or the last one below if its size is not known.
 func (t *symbolTable) at(addr uint64) (Symbol, bool) {
-	i := sort.Search(len(t.list), func(i int) bool { return t.list[i].Addr > addr }) - 1
-	if i < 0 || t.list[i].Size > 0 && addr-t.list[i].Addr >= t.list[i].Size {
+	s, ok := t.below(addr)
+	if !ok || s.Size > 0 && addr-s.Addr >= s.Size {
 		return Symbol{}, false
 	}
-	return t.list[i], true
+	return s, true
 }
 
-// named appends the symbols of a name.
+// named appends the symbols of a name, by address.
 func (t *symbolTable) named(dst []Symbol, name string) []Symbol {
-	i := sort.Search(len(t.byName), func(i int) bool { return t.all[t.byName[i]].Name >= name })
+	list := t.byName()
+	i := sort.Search(len(list), func(i int) bool { return t.of(t.all[list[i]].name) >= name })
 	from := len(dst)
-	for ; i < len(t.byName) && t.all[t.byName[i]].Name == name; i++ {
-		s := t.all[t.byName[i]]
+	for ; i < len(list) && t.of(t.all[list[i]].name) == name; i++ {
+		s := t.symbol(&t.all[list[i]])
 		if len(dst) == from || dst[len(dst)-1] != s { // another table may have the same symbol
 			dst = append(dst, s)
 		}

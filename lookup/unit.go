@@ -56,32 +56,34 @@ func (u *unit) bytes() int64 {
 
 // frames appends the frames of a virtual address.
 func (u *unit) frames(dst []Frame, addr uint64) []Frame {
-	// The place of the innermost frame is that of the row.
-	var f Frame
-	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
-	known := i >= 0 && u.rows[i].File != dwarfx.EndOfCode
-	if known {
-		u.setPlace(&f, u.rows[i].File, u.rows[i].Line, u.places[i])
-	}
-
-	// The places of the others are those of the calls.
-	i = sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
+	row := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
+	known := row >= 0 && u.rows[row].File != dwarfx.EndOfCode
+	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
 	at := int32(-1)
 	if i >= 0 {
 		at = u.innermost[i]
 	}
-	if at < 0 && known {
-		return append(dst, f)
+	if at < 0 && !known {
+		return dst
+	}
+
+	// The place of the innermost frame is that of the row, the places of the others are those of the calls.
+	dst = append(dst, Frame{})
+	f := &dst[len(dst)-1]
+	if known {
+		u.setPlace(f, u.rows[row].File, u.rows[row].Line, u.places[row])
 	}
 	for at >= 0 {
 		s := &u.scopes[at]
 		fn := &u.funcs[s.fn]
 		f.Name, f.Linkage, f.StartFile, f.StartLine, f.Start = fn.name, fn.linkage, fn.file, fn.line, s.start
-		f.Inlined = s.parent >= 0
-		dst = append(dst, f)
-		f = Frame{}
-		u.setPlace(&f, s.file, s.line, s.place)
 		at = s.parent
+		if at >= 0 {
+			f.Inlined = true
+			dst = append(dst, Frame{})
+			f = &dst[len(dst)-1]
+			u.setPlace(f, s.file, s.line, s.place)
+		}
 	}
 	return dst
 }

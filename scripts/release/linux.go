@@ -110,7 +110,7 @@ func packageContents(src source, stage, format string, tree []file) files.Conten
 		contents = append(contents, c)
 
 		// Directories of the package's own go with the package.
-		for _, own := range []string{"lib/cmake/symkit", "share/doc/symkit", "share/doc/symkit/docs", "share/doc/symkit/docs/images"} {
+		for _, own := range []string{"lib/cmake/symkit", "lib/symkit", "lib/symkit/bin", "share/doc/symkit", "share/doc/symkit/docs", "share/doc/symkit/docs/images"} {
 			if filepath.Dir(f.path) == own && !dirs[own] {
 				dirs[own] = true
 				contents = append(contents, &files.Content{Destination: "/usr/" + own, Type: files.TypeDir,

@@ -31,8 +31,16 @@ type shared struct {
 	links   []link
 }
 
-// link is another name of a program: packaging/links.
+// link is another name of a program: packaging/links. A name with a directory is below the prefix, others are in bin.
 type link struct{ name, program string }
+
+// path returns the path of the link below the prefix, and what the link has.
+func (l link) path() (path, target string) {
+	if !strings.Contains(l.name, "/") {
+		return "bin/" + l.name, l.program
+	}
+	return l.name, strings.Repeat("../", strings.Count(l.name, "/")) + "bin/" + l.program
+}
 
 // newShared makes manual pages, completions and licences, and reads the documents and
 // the files of packaging/.
@@ -122,7 +130,8 @@ func newTree(src source, s shared, b builtTarget) []file {
 		tree = append(tree, file{path: "bin/" + name + b.target.exe(), mode: 0o755, data: b.files[name]})
 	}
 	for _, l := range s.links {
-		f := file{path: "bin/" + l.name + b.target.exe(), mode: 0o755, link: l.program}
+		path, target := l.path()
+		f := file{path: path + b.target.exe(), mode: 0o755, link: target}
 		if b.target.os == "windows" {
 			f.link, f.data = "", b.files[l.program]
 		}

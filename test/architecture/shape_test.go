@@ -37,6 +37,8 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
 	"cmd/stackwalk":                          11,
 	"cmd/stackwalk.cli fields":               34,
+	"cmd/symaddr.cli fields":                 19,
+	"lookup.module fields":                   17,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               22,
 	"internal/dwarfx.Data fields":            21,

@@ -1,0 +1,385 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"symkit/elfx/companion"
+	"symkit/elfx/debuginfod"
+	"symkit/internal/command"
+	"symkit/internal/symbolizers"
+	"symkit/lookup"
+	"symkit/lookup/logs"
+)
+
+const description = `Say what is at an address: functions with the calls inlined there, source files, lines.
+
+FILE is an ELF file, whose debug files are found as debuggers find them, a Breakpad symbol file, or a GSYM file. Without
+addresses, standard input is read: a line that is an address is answered; in other lines, those of logs, each address of
+FILE is replaced by its place. Without FILE, the addresses of all modules are that logs name.
+
+Examples:
+
+  symaddr ./app 0x1149 0x1170              places of addresses
+
+  symaddr ./app < addresses                one on a line
+
+  ./app 2>&1 | symaddr                     a report of AddressSanitizer, with places
+
+  dmesg | symaddr vmlinux                  an oops
+
+  adb logcat | symaddr --sysroot ./symbols
+
+  symaddr --format=json ./app 0x1149 | jq .
+
+Called addr2line or llvm-symbolizer, symaddr is that program: see docs/symaddr.md.
+
+Exit codes: 0 done, 1 a file cannot be read, 80 wrong usage.`
+
+// cli is the command line of symaddr.
+type cli struct {
+	File  string   `arg:"" optional:"" help:"ELF file, Breakpad symbol file or GSYM file."`
+	Addrs []string `arg:"" optional:"" name:"addr" help:"Address, hexadecimal, or the name of a symbol with an offset: main+0x10."`
+
+	Kind       string        `name:"addresses" enum:"virtual,relative,offset" default:"virtual" placeholder:"KIND" help:"Addresses are virtual addresses of the file (default), relative to the address of its first segment, or file offsets."`
+	Format     string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
+	NoInlines  bool          `name:"no-inlines" help:"Show the function that has the code alone."`
+	Mangled    bool          `help:"Show linkage names."`
+	Basenames  bool          `short:"s" help:"Leave out directories of source files."`
+	DebugDir   []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
+	Sysroot    []string      `sep:"none" placeholder:"DIR" help:"Use DIR as the root directory for modules of logs and for debug files. May be repeated."`
+	DwoDir     []string      `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for .dwo and .dwp files in DIR. May be repeated."`
+	Debuginfod bool          `help:"Ask the servers of DEBUGINFOD_URLS for debug files."`
+	Memory     command.Bytes `placeholder:"SIZE" help:"Keep what was read of files in about SIZE, as in 512M. Default: no bound."`
+	Jobs       int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
+	Verbose    bool          `short:"v" help:"Write all warnings."`
+
+	Version command.VersionFlag `help:"Print the version and exit."`
+
+	stdin  io.Reader
+	stdout io.Writer
+	stderr *command.Messages
+	files  *lookup.Cache
+}
+
+// Validate is called by kong.
+func (c *cli) Validate() (err error) {
+	c.Jobs, err = command.Jobs(c.Jobs)
+	return err
+}
+
+// work answers the questions of the command line or of standard input.
+func (c *cli) work(ctx context.Context) (int, error) {
+	c.files = lookup.NewCache(int64(c.Memory), c.open)
+	defer c.files.Close()
+	if c.File == "" {
+		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.log(ctx, dst, line, nil) })
+	}
+	f, release, err := c.files.Get(ctx, c.File)
+	if err != nil {
+		return command.Failed, err
+	}
+	defer release()
+	defer func() {
+		for _, err := range f.Losses() {
+			command.Line(c.stderr, "symaddr: warning: %v", err)
+		}
+	}()
+	if len(c.Addrs) == 0 {
+		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.line(ctx, dst, line, f) })
+	}
+
+	code := 0
+	w := bufio.NewWriter(c.stdout)
+	for _, text := range c.Addrs {
+		addr, err := c.address(f, text)
+		if err != nil {
+			command.Line(c.stderr, "symaddr: error: %v", err)
+			code = command.Failed
+			continue
+		}
+		_, err = w.Write(c.answer(nil, f, addr, text))
+		if err != nil {
+			return command.Failed, err
+		}
+	}
+	return code, w.Flush()
+}
+
+// serve answers the lines of standard input.
+func (c *cli) serve(ctx context.Context, answer func(dst []byte, line string) []byte) error {
+	addr := func(line string) uint64 {
+		n, _ := number(line) // what is no number is answered first
+		return n
+	}
+	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Addr: addr,
+		Answer: func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }})
+}
+
+// number reads a hexadecimal number.
+func number(text string) (uint64, error) {
+	return strconv.ParseUint(strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X"), 16, 64)
+}
+
+// open opens a file for the cache.
+func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
+	search := companion.Search{DebugDirs: c.DebugDir, SplitDirs: c.DwoDir, Sysroots: c.Sysroot}
+	if c.Debuginfod {
+		client, err := debuginfod.FromEnv()
+		if err != nil {
+			return nil, err
+		}
+		if client != nil {
+			search.Fetch = func(ctx context.Context, id []byte) (string, error) {
+				return client.Find(ctx, id, debuginfod.DebugInfo)
+			}
+		}
+	}
+	return lookup.Open(ctx, path, lookup.Options{Search: search, Memory: int64(c.Memory), Jobs: c.Jobs})
+}
+
+// errAddress: a text is no address.
+var errAddress = errors.New("want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10")
+
+// address reads an address of f: a number, or a symbol and an offset.
+func (c *cli) address(f *lookup.File, text string) (uint64, error) {
+	n, err := number(text)
+	if err == nil {
+		addr, ok := f.Address(lookup.Kind(c.Kind), n)
+		if !ok {
+			return 0, fmt.Errorf("%s: no segment of %s has this file offset", text, f.Path())
+		}
+		return addr, nil
+	}
+
+	name, offset, plus := strings.Cut(text, "+")
+	n = 0
+	if plus {
+		n, err = strconv.ParseUint(offset, 0, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", text, errAddress)
+		}
+	}
+	syms := f.Symbols(nil, name)
+	if len(syms) == 0 {
+		return 0, fmt.Errorf("%s: %w", text, errAddress)
+	}
+	return syms[0].Addr + n, nil
+}
+
+// line appends the answer for a line about f: an address, or a line of a log.
+func (c *cli) line(ctx context.Context, dst []byte, line string, f *lookup.File) []byte {
+	text := strings.TrimSpace(line)
+	if text != "" && !strings.ContainsAny(text, " \t/()") {
+		addr, err := c.address(f, text)
+		if err == nil {
+			return c.answer(dst, f, addr, text)
+		}
+	}
+	return c.log(ctx, dst, line, f)
+}
+
+// log appends a line of a log, with places for the addresses of f, or of all modules if f is nil.
+func (c *cli) log(ctx context.Context, dst []byte, line string, f *lookup.File) []byte {
+	dst = logs.Append(dst, line, func(dst []byte, r *logs.Reference) ([]byte, bool) {
+		if f != nil {
+			if !c.isOf(f, r) {
+				return dst, false
+			}
+			return c.place(dst, f, r)
+		}
+		path := c.module(r)
+		if path == "" {
+			return dst, false
+		}
+		other, release, err := c.files.Get(ctx, path)
+		if err != nil {
+			return dst, false
+		}
+		defer release()
+		return c.place(dst, other, r)
+	})
+	return append(dst, '\n')
+}
+
+// isOf reports whether a reference is into f: its build id is that of f, or the names are the same.
+func (c *cli) isOf(f *lookup.File, r *logs.Reference) bool {
+	id := f.BuildID()
+	switch {
+	case r.BuildID != nil && id != nil:
+		return bytes.Equal(r.BuildID, id)
+	case r.Module == "":
+		return true
+	}
+	name, own := filepath.Base(r.Module), filepath.Base(f.Path())
+	return name == own || name+".debug" == own || name+".sym" == own || strings.TrimSuffix(own, ".ko") == name
+}
+
+// module returns the path of the file that a reference names, or "" if there is none.
+func (c *cli) module(r *logs.Reference) string {
+	if r.Module == "" {
+		return ""
+	}
+	for _, root := range append(c.Sysroot, "") {
+		path := root + r.Module
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
+// place appends the place of a reference into f. It returns false if nothing is known.
+func (c *cli) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte, bool) {
+	if r.BuildID != nil && f.BuildID() != nil && !bytes.Equal(r.BuildID, f.BuildID()) {
+		return dst, false // of another build
+	}
+	addr, ok := r.Addr, true
+	if r.Symbol != "" {
+		syms := f.Symbols(nil, r.Symbol)
+		if len(syms) == 0 {
+			return dst, false
+		}
+		addr += syms[0].Addr
+	} else {
+		addr, ok = f.Address(lookup.Relative, addr)
+	}
+	if !ok {
+		return dst, false
+	}
+	if r.Return && addr > 0 {
+		addr--
+	}
+	frames := c.frames(f, addr)
+	if len(frames) == 0 {
+		return dst, false
+	}
+	for i := range frames {
+		if i > 0 {
+			dst = append(dst, " (inlined by) "...)
+		}
+		dst = c.frame(dst, &frames[i])
+	}
+	return dst, true
+}
+
+// frames returns the frames to show.
+func (c *cli) frames(f *lookup.File, addr uint64) []lookup.Frame {
+	frames, _ := f.Frames(nil, addr) // damage is among the losses of f
+	if c.NoInlines && len(frames) > 0 {
+		last := frames[len(frames)-1]
+		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
+		frames = []lookup.Frame{last}
+	}
+	for i := range frames {
+		if c.Basenames && frames[i].File != "" {
+			frames[i].File = filepath.Base(frames[i].File)
+		}
+	}
+	return frames
+}
+
+// answer appends the answer for an address.
+func (c *cli) answer(dst []byte, f *lookup.File, addr uint64, text string) []byte {
+	frames := c.frames(f, addr)
+	if c.Format == "json" {
+		return c.appendJSON(dst, f, addr, frames)
+	}
+	dst = append(dst, text...)
+	dst = append(dst, ": "...)
+	if len(frames) == 0 {
+		return append(dst, "??\n"...)
+	}
+	for i := range frames {
+		if i > 0 {
+			dst = append(dst, " (inlined by) "...)
+		}
+		dst = append(c.frame(dst, &frames[i]), '\n')
+	}
+	return dst
+}
+
+// name returns the name of a frame.
+func (c *cli) name(f *lookup.Frame) string {
+	if c.Mangled {
+		return cmp.Or(f.Linkage, f.Name, "??")
+	}
+	return cmp.Or(f.Readable(), "??")
+}
+
+// frame appends a frame.
+func (c *cli) frame(dst []byte, f *lookup.Frame) []byte {
+	dst = append(dst, c.name(f)...)
+	if f.File == "" {
+		return dst
+	}
+	dst = append(append(dst, " at "...), f.File...)
+	if f.Line == 0 {
+		return dst
+	}
+	dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
+	if f.Column != 0 {
+		dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
+	}
+	return dst
+}
+
+// jsonVersion is the version of the objects of --format=json. It increases when a field changes its meaning or is
+// removed.
+const jsonVersion = 1
+
+// jsonAnswer is the answer for an address.
+type jsonAnswer struct {
+	Version int         `json:"version"`
+	File    string      `json:"file"`
+	BuildID string      `json:"build_id,omitempty"`
+	Address string      `json:"address"` // virtual
+	Frames  []jsonFrame `json:"frames"`
+}
+
+type jsonFrame struct {
+	Function      string `json:"function,omitempty"`
+	Linkage       string `json:"linkage_name,omitempty"`
+	File          string `json:"file,omitempty"`
+	Line          uint32 `json:"line,omitempty"`
+	Column        uint32 `json:"column,omitempty"`
+	Discriminator uint32 `json:"discriminator,omitempty"`
+	StartFile     string `json:"start_file,omitempty"`
+	StartLine     uint32 `json:"start_line,omitempty"`
+	Start         string `json:"start_address,omitempty"`
+	Inlined       bool   `json:"inlined,omitempty"`
+}
+
+func (c *cli) appendJSON(dst []byte, f *lookup.File, addr uint64, frames []lookup.Frame) []byte {
+	a := jsonAnswer{Version: jsonVersion, File: f.Path(), Address: fmt.Sprintf("%#x", addr), Frames: []jsonFrame{}}
+	if id := f.BuildID(); id != nil {
+		a.BuildID = fmt.Sprintf("%x", id)
+	}
+	for i := range frames {
+		f := &frames[i]
+		j := jsonFrame{c.name(f), f.Linkage, f.File, f.Line, f.Column, f.Discriminator, f.StartFile, f.StartLine, "", f.Inlined}
+		if f.Start != 0 {
+			j.Start = fmt.Sprintf("%#x", f.Start)
+		}
+		a.Frames = append(a.Frames, j)
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(a)
+	if err != nil {
+		panic(err) // a has texts and numbers alone
+	}
+	return append(dst, text.Bytes()...)
+}

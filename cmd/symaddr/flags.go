@@ -1,0 +1,169 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"symkit/internal/usage"
+)
+
+// values are the flags of a command line by their name, and the arguments.
+type values struct {
+	flags map[string]string
+	args  []string
+}
+
+// has reports whether a flag is set.
+func (v *values) has(name string) bool {
+	_, ok := v.flags[name]
+	return ok
+}
+
+// parseFlags parses a command line as GNU's getopt_long and LLVM's option parser do: letters may be joined, a value
+// follows a letter or a name directly or after =, or is the next argument; a long name may have one dash. @FILE stands
+// for the arguments in FILE. optional has the flags whose value may be left out.
+func parseFlags(p *usage.Program, args []string, optional []string) (*values, error) {
+	args, err := withFiles(args, 0)
+	if err != nil {
+		return nil, err
+	}
+	v := &values{flags: map[string]string{}}
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		switch {
+		case arg == "--":
+			v.args = append(v.args, args...)
+			return v, nil
+		case len(arg) < 2 || arg[0] != '-':
+			v.args = append(v.args, arg)
+			continue
+		}
+
+		// A long name, or letters.
+		name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		f := findFlag(p, func(f *usage.Flag) bool { return f.Name == name && name != "" || f.Short == name && joined })
+		if f == nil {
+			args, err = v.letters(p, arg, args)
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		may := slices.Contains(optional, key(f))
+		switch {
+		case joined && f.Value == "" && value != "true" && value != "false":
+			return nil, fmt.Errorf("option '--%s' doesn't allow an argument", name)
+		case joined && f.Value == "":
+			joined = value == "true"
+			value = ""
+			if !joined {
+				value = "false"
+			}
+		case !joined && f.Value != "" && !may:
+			if len(args) == 0 {
+				return nil, fmt.Errorf("option '--%s' requires an argument", name)
+			}
+			value, args = args[0], args[1:]
+		}
+		v.flags[key(f)] = value
+	}
+	return v, nil
+}
+
+// letters parses flags of one letter in an argument. It returns the arguments that are left.
+func (v *values) letters(p *usage.Program, arg string, args []string) (rest []string, err error) {
+	if strings.HasPrefix(arg, "--") {
+		return nil, fmt.Errorf("unrecognized option '%s'", arg)
+	}
+	for i := 1; i < len(arg); i++ {
+		f := findFlag(p, func(f *usage.Flag) bool { return f.Short == arg[i:i+1] })
+		switch {
+		case f == nil:
+			return nil, fmt.Errorf("invalid option -- '%s'", arg[i:i+1])
+		case f.Value == "" || f.Short == "C" || f.Short == "f":
+			v.flags[key(f)] = ""
+			continue
+		}
+		value := arg[i+1:]
+		if value == "" {
+			if len(args) == 0 {
+				return nil, fmt.Errorf("option requires an argument -- '%s'", f.Short)
+			}
+			value, args = args[0], args[1:]
+		}
+		v.flags[key(f)] = value
+		break
+	}
+	return args, nil
+}
+
+// key is the name of a flag in values.
+func key(f *usage.Flag) string {
+	if f.Name != "" {
+		return f.Name
+	}
+	return f.Short
+}
+
+// findFlag returns the first flag that matches, or nil.
+func findFlag(p *usage.Program, match func(f *usage.Flag) bool) *usage.Flag {
+	for i := range p.Flags {
+		if match(&p.Flags[i]) {
+			return &p.Flags[i]
+		}
+	}
+	return nil
+}
+
+// withFiles replaces @FILE by the arguments in the file, which may name files again. A file that cannot be read
+// stays an argument.
+func withFiles(args []string, depth int) (all []string, err error) {
+	const deepest = 20
+	for _, arg := range args {
+		name, found := strings.CutPrefix(arg, "@")
+		if !found {
+			all = append(all, arg)
+			continue
+		}
+		if depth == deepest {
+			return nil, fmt.Errorf("%s: files of arguments name each other", arg)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			all = append(all, arg)
+			continue
+		}
+		more, err := withFiles(strings.Fields(string(text)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// helpText is the text of --help of a program with such a command line.
+func helpText(p *usage.Program, arguments string) string {
+	var text strings.Builder
+	summary, _, _ := strings.Cut(p.Description, "\n")
+	fmt.Fprintf(&text, "Usage: %s [option(s)] %s\n\n%s\n\nOptions:\n\n", p.Name, arguments, summary)
+	for _, f := range p.Flags {
+		name := ""
+		if f.Short != "" {
+			name = "-" + f.Short
+		}
+		if f.Name != "" {
+			name = strings.TrimSpace(name + " --" + f.Name)
+			if f.Value != "" {
+				name += "=" + f.Value
+			}
+		} else if f.Value != "" {
+			name += " " + f.Value
+		}
+		fmt.Fprintf(&text, "  %-28s %s\n", name, f.Help)
+	}
+	return text.String()
+}

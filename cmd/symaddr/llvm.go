@@ -1,0 +1,270 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"symkit/elfx/companion"
+	"symkit/internal/command"
+	"symkit/internal/symbolizers"
+	"symkit/internal/usage"
+	"symkit/lookup"
+)
+
+// llvmUsage is the command line of llvm-symbolizer.
+var llvmUsage = usage.Program{
+	Description: "Convert addresses into functions, files and lines.\n\nThis is symkit's symaddr, with the command line of llvm-symbolizer. " +
+		"Without addresses, questions are read from standard input: [CODE|DATA] FILE ADDRESS.\n\nExamples:\n\n  llvm-symbolizer --obj=./app 0x1149\n\n" +
+		"  ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer ./app\n\nExit codes: 0 done, 1 wrong usage.",
+	Node: usage.Node{Name: "llvm-symbolizer", Arguments: []usage.Argument{{Name: "addresses", Help: "Addresses.", Repeated: true}},
+		Flags: []usage.Flag{
+			{Short: "a", Name: "addresses", Help: "Show addresses"},
+			{Name: "print-address", Help: "The same as --addresses"},
+			{Name: "adjust-vma", Value: "OFFSET", Help: "Subtract OFFSET from addresses"},
+			{Short: "s", Name: "basenames", Help: "Leave out directories"},
+			{Name: "build-id", Value: "ID", Help: "The file, by its build id"},
+			{Name: "cache-size", Value: "BYTES", Help: "Keep files within BYTES"},
+			{Name: "color", Value: "WHEN", Help: "Ignored"},
+			{Name: "debug-file-directory", Value: "DIR", Help: "Look for debug files in DIR"},
+			{Name: "debuginfod", Help: "Ignored: servers are not asked"},
+			{Name: "no-debuginfod", Help: "Ignored: servers are not asked"},
+			{Name: "default-arch", Value: "ARCH", Help: "Ignored"},
+			{Short: "C", Name: "demangle", Help: "Show readable names (the default)"},
+			{Name: "no-demangle", Help: "Show linkage names"},
+			{Name: "dia", Help: "Ignored"},
+			{Name: "dsym-hint", Value: "DIR", Help: "Ignored"},
+			{Name: "dwp", Value: "FILE", Help: "Look for split DWARF in the directory of FILE"},
+			{Short: "e", Name: "obj", Value: "FILE", Help: "The file of all addresses"},
+			{Name: "exe", Value: "FILE", Help: "The same as --obj"},
+			{Name: "fallback-debug-path", Value: "DIR", Help: "Look for debug files in DIR"},
+			{Short: "f", Name: "functions", Value: "NAMES", Values: []string{"none", "short", "linkage"}, Help: "Names of functions: none, short or linkage (the default)"},
+			{Short: "h", Name: "help", Help: "Show this help"},
+			{Short: "i", Name: "inlines", Help: "Show the functions that inlined calls are in (the default)"},
+			{Name: "inlining", Help: "The same as --inlines"},
+			{Name: "no-inlines", Help: "Show one function for an address"},
+			{Name: "output-style", Value: "STYLE", Values: []string{"LLVM", "GNU", "JSON"}, Help: "LLVM (the default), GNU or JSON"},
+			{Short: "p", Name: "pretty-print", Help: "One line for each function"},
+			{Name: "print-source-context-lines", Value: "N", Help: "Ignored"},
+			{Name: "relative-address", Help: "Ignored: it has no effect on ELF files"},
+			{Name: "relativenames", Help: "Ignored: paths are as the compiler wrote them"},
+			{Name: "untag-addresses", Help: "Ignored"},
+			{Name: "no-untag-addresses", Help: "Ignored"},
+			{Name: "use-symbol-table", Help: "Ignored"},
+			{Name: "verbose", Help: "Show all that is known of a place"},
+			{Short: "v", Name: "version", Help: "Show the version"}}},
+	Environment: []usage.Variable{command.Limits, {Name: "LLVM_SYMBOLIZER_OPTIONS", Help: "Flags before those of the command line."}},
+}
+
+// runLLVM takes the place of llvm-symbolizer and llvm-addr2line.
+func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	fail := func(err error) int {
+		fmt.Fprintf(stderr, "%s: error: %v\n", name, err)
+		return command.Failed
+	}
+	v, err := parseFlags(&llvmUsage, append(strings.Fields(os.Getenv("LLVM_SYMBOLIZER_OPTIONS")), args...), []string{"functions"})
+	switch {
+	case len(args) == 1 && args[0] == "--help-json":
+		return status(fail, llvmUsage.WriteJSON(stdout))
+	case err != nil:
+		return fail(err)
+	case v.has("help"):
+		_, err := io.WriteString(stdout, helpText(&llvmUsage, "addresses..."))
+		return status(fail, err)
+	case v.has("version"):
+		_, err := fmt.Fprintf(stdout, "llvm-symbolizer (symkit symaddr) %s\n", command.Version())
+		return status(fail, err)
+	}
+	s := llvmSession{name: name, stderr: stderr, module: cmp.Or(v.flags["obj"], v.flags["exe"])}
+	err = s.options(v, strings.Contains(name, "addr2line"))
+	if err != nil {
+		return fail(err)
+	}
+	s.files = lookup.NewCache(s.memory, s.open)
+	defer s.files.Close()
+	if s.id != "" {
+		s.module = "BUILDID:" + s.id
+	}
+
+	in := stdin
+	if len(v.args) > 0 {
+		in = strings.NewReader(strings.Join(v.args, "\n") + "\n")
+	}
+	if len(v.args) > 0 && s.llvm.Style == symbolizers.StyleJSON {
+		return status(fail, s.list(ctx, v.args, stdout))
+	}
+	questions := symbolizers.Questions{
+		Addr: func(line string) uint64 {
+			q, _ := s.llvm.Parse(line, s.module)
+			return q.Addr
+		},
+		Answer: func(dst []byte, line string, _ uint64) []byte { return s.answer(ctx, dst, line) },
+	}
+	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
+}
+
+// llvmSession is one run of llvm-symbolizer.
+type llvmSession struct {
+	name   string
+	stderr io.Writer
+	llvm   symbolizers.LLVM
+	module string // of all questions, or ""
+	id     string // build id of the module, or ""
+	search companion.Search
+	memory int64
+	files  *lookup.Cache
+}
+
+// options reads the flags. Those of llvm-addr2line have other defaults.
+func (s *llvmSession) options(v *values, addr2line bool) error {
+	s.llvm = symbolizers.LLVM{Addresses: v.has("addresses") || v.has("print-address"), Pretty: v.has("pretty-print"), Basenames: v.has("basenames"),
+		Verbose: v.has("verbose"), Functions: "linkage", Inlines: !addr2line, Demangle: !addr2line, Hex: addr2line}
+	if addr2line {
+		s.llvm.Functions, s.llvm.Style = "none", symbolizers.StyleGNU
+	}
+	set := func(on *bool, yes, no string) {
+		if v.has(yes) {
+			*on = v.flags[yes] != "false"
+		}
+		if v.has(no) {
+			*on = false
+		}
+	}
+	set(&s.llvm.Inlines, "inlining", "")
+	set(&s.llvm.Inlines, "inlines", "no-inlines")
+	set(&s.llvm.Demangle, "demangle", "no-demangle")
+	if v.has("functions") {
+		s.llvm.Functions = cmp.Or(v.flags["functions"], "linkage")
+	}
+	switch s.llvm.Functions {
+	case "linkage", "short", "none":
+	default:
+		return fmt.Errorf("--functions=%s: want none, short or linkage", s.llvm.Functions)
+	}
+	if v.has("output-style") {
+		style, ok := map[string]symbolizers.Style{"LLVM": symbolizers.StyleLLVM, "GNU": symbolizers.StyleGNU, "JSON": symbolizers.StyleJSON}[v.flags["output-style"]]
+		if !ok {
+			return fmt.Errorf("--output-style=%s: want LLVM, GNU or JSON", v.flags["output-style"])
+		}
+		s.llvm.Style = style
+	}
+	for flag, n := range map[string]*uint64{"adjust-vma": &s.llvm.Adjust} {
+		if !v.has(flag) {
+			continue
+		}
+		value, err := strconv.ParseUint(v.flags[flag], 0, 64)
+		if err != nil {
+			return fmt.Errorf("--%s=%s: want a number", flag, v.flags[flag])
+		}
+		*n = value
+	}
+	if v.has("cache-size") {
+		n, err := strconv.ParseInt(v.flags["cache-size"], 0, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("--cache-size=%s: want a number of bytes", v.flags["cache-size"])
+		}
+		s.memory = n
+	}
+	for _, flag := range []string{"debug-file-directory", "fallback-debug-path"} {
+		if v.has(flag) {
+			s.search.DebugDirs = append(s.search.DebugDirs, v.flags[flag], companion.DefaultDebugDir)
+		}
+	}
+	s.id = v.flags["build-id"]
+	if v.has("dwp") {
+		dir, _, _ := cutLast(v.flags["dwp"])
+		s.search.SplitDirs = append(s.search.SplitDirs, dir)
+	}
+	return nil
+}
+
+// cutLast cuts a path at its last slash.
+func cutLast(path string) (dir, base string, ok bool) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return ".", path, false
+	}
+	return path[:i], path[i+1:], true
+}
+
+// open opens the module of a key of the cache: a path, or BUILDID: and a build id.
+func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error) {
+	path := key
+	if id, found := strings.CutPrefix(key, "BUILDID:"); found {
+		path = byBuildID(s.search.DebugDirs, id)
+		if path == "" {
+			return nil, fs.ErrNotExist
+		}
+	}
+	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
+	if err != nil {
+		command.Line(s.stderr, "%s: error: '%s': %v", s.name, path, plainCause(err))
+		return nil, plainCause(err)
+	}
+	return f, nil
+}
+
+// byBuildID returns the path of the debug file of a build id in directories of debug files, or "".
+func byBuildID(dirs []string, id string) string {
+	if len(dirs) == 0 {
+		dirs = []string{companion.DefaultDebugDir}
+	}
+	id = strings.ToLower(id)
+	for _, dir := range dirs {
+		if len(id) < 4 || strings.ContainsAny(id, "/.") {
+			return ""
+		}
+		path := dir + "/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
+		_, err := os.Stat(path)
+		if err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// plainCause returns the error as the peer words it, for files that cannot be opened.
+func plainCause(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("No such file or directory")
+	}
+	return err
+}
+
+// answer appends the answer for a line.
+func (s *llvmSession) answer(ctx context.Context, dst []byte, line string) []byte {
+	q, ok := s.llvm.Parse(line, s.module)
+	if !ok {
+		return s.llvm.Invalid(dst, line, s.module)
+	}
+	key := q.Module
+	if q.ByID {
+		key = "BUILDID:" + q.Module
+	}
+	f, release, err := s.files.Get(ctx, key)
+	if err != nil {
+		return s.llvm.Answer(dst, nil, q, err)
+	}
+	defer release()
+	return s.llvm.Answer(dst, f, q, nil)
+}
+
+// list writes the answers for addresses of the command line as one JSON array.
+func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer) error {
+	dst := []byte{'['}
+	for i, arg := range args {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = s.answer(ctx, dst, arg)
+		dst = dst[:len(dst)-1] // without the end of the line
+	}
+	_, err := stdout.Write(append(dst, "]\n"...))
+	return err
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symkit/test/programtest"
+)
+
+const program86 = "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"
+
+// ran is what a program gives.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+// runWith runs symaddr, or the program of another name.
+func runWith(t *testing.T, name, stdin string, args ...string) ran {
+	t.Helper()
+	var out, errs bytes.Buffer
+	in := strings.NewReader(stdin)
+	other := personality(name)
+	if other != nil {
+		return ran{other(t.Context(), name, args, in, &out, &errs), out.String(), errs.String()}
+	}
+	return ran{run(t.Context(), args, in, &out, &errs), out.String(), errs.String()}
+}
+
+// TestSymaddr: addresses, symbols with offsets, lines of logs.
+func TestSymaddr(t *testing.T) {
+	const pop = "shop::Stack<int, 4>::pop() at /symkit/src/cxx.h:36:19\n (inlined by) run at /symkit/src/cxx.cc:117:25\n"
+	inline := strings.TrimSuffix(strings.ReplaceAll(pop, "\n", ""), "\n")
+	path, err := filepath.Abs(program86)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, stdin, want string }{
+		{"FILE 0x4012de", "", "0x4012de: " + pop},
+		{"FILE 4012de run+0x6e", "", "4012de: " + pop + "run+0x6e: " + pop},
+		{"--addresses=relative FILE 12de", "", "12de: " + pop},
+		{"--addresses=offset FILE 12de", "", "12de: " + pop},
+		{"--no-inlines -s FILE 4012de", "", "4012de: run at cxx.h:36:19\n"},
+		{"--mangled FILE 4012de", "", "4012de: " + strings.Replace(pop, "shop::Stack<int, 4>::pop()", "_ZN4shop5StackIiLi4EE3popEv", 1)},
+		{"FILE 10", "", "10: ??\n"},
+		{"FILE", "0x4012de\nhello\n", "0x4012de: " + pop + "hello\n"},
+		{"FILE", "RIP: 0010:run+0x6e/0x90\n", "RIP: 0010:" + inline + "\n"},
+		{"FILE", "#1 0x1 (/x/" + filepath.Base(program86) + "+0x12de) end\n", "#1 0x1 " + inline + " end\n"},
+		{"FILE", "#1 0x1 (/x/other+0x12de)\n", "#1 0x1 (/x/other+0x12de)\n"},
+		{"", "#1 0x1 (" + path + "+0x12de)\n", "#1 0x1 " + inline + "\n"},
+		{"", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n"},
+		{"", path + "(run+0x6f) [0x1]\n", inline + "\n"},
+	} {
+		got := runWith(t, "symaddr", tt.stdin, strings.Fields(strings.ReplaceAll(tt.args, "FILE", program86))...)
+		if want := (ran{0, tt.want, ""}); got != want {
+			t.Errorf("symaddr %s: %+v, want %+v", tt.args, got, want)
+		}
+	}
+}
+
+// TestJSON: an object for each address, with a version.
+func TestJSON(t *testing.T) {
+	got := runWith(t, "symaddr", "", "--format=json", program86, "4012de")
+	const want = `{"version":1,"file":"` + program86 + `","build_id":"8cb693933a6223a77971790e89f1dba9597e3982","address":"0x4012de","frames":[` +
+		`{"function":"shop::Stack<int, 4>::pop()","linkage_name":"_ZN4shop5StackIiLi4EE3popEv","file":"/symkit/src/cxx.h","line":36,"column":19,` +
+		`"start_file":"/symkit/src/cxx.h","start_line":36,"start_address":"0x4012dc","inlined":true},` +
+		`{"function":"run","file":"/symkit/src/cxx.cc","line":117,"column":25,"start_file":"/symkit/src/cxx.cc","start_line":109,"start_address":"0x401270"}]}` + "\n"
+	if got.code != 0 || got.stdout != want {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestMessages: what symaddr says of wrong command lines and files.
+func TestMessages(t *testing.T) {
+	p := programtest.Program{Name: "symaddr", Run: func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(ctx, args, strings.NewReader(""), stdout, stderr)
+	}}
+	p.Messages(t, "symaddr: error: ", map[string]programtest.Message{
+		"missing 10":          {1, "missing: no such file or directory"},
+		"main.go 10":          {1, "main.go: neither an ELF file nor a symbol file"},
+		program86 + " zz":     {1, "zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		program86 + " run+zz": {1, "run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		"--addresses=offset " + program86 + " ffffffff": {1, "ffffffff: no segment of " + program86 + " has this file offset"},
+		"--format=xml " + program86:                     {80, `--format must be one of "text","json" but got "xml"; see symaddr --help`},
+	})
+}
+
+// TestNames: the names of other programs, as distributions write them.
+func TestNames(t *testing.T) {
+	for name, want := range map[string]bool{"addr2line": true, "x86_64-linux-gnu-addr2line": true, "llvm-symbolizer-14": true, "llvm-addr2line": true, "symaddr": false} {
+		if got := personality(name) != nil; got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestPeers: command lines of the peers, in the forms that callers use.
+func TestPeers(t *testing.T) {
+	const gnu = "_ZN4shop5StackIiLi4EE3popEv\n/symkit/src/cxx.h:36\nrun\n/symkit/src/cxx.cc:117\n"
+	const llvm = "shop::Stack<int, 4>::pop()\n/symkit/src/cxx.h:36:19\nrun\n/symkit/src/cxx.cc:117:25\n\n"
+	file := filepath.Join(t.TempDir(), "args")
+	err := os.WriteFile(file, []byte("-f -i\n-e "+program86), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, args, stdin string
+		want              ran
+	}{
+		{"addr2line", "-e FILE -f -i", "4012de\n", ran{0, gnu, ""}},
+		{"addr2line", "-fie FILE 4012de", "", ran{0, gnu, ""}},
+		{"addr2line", "--exe=FILE --functions --inlines 0x4012de", "", ran{0, gnu, ""}},
+		{"addr2line", "@" + file + " 4012de", "", ran{0, gnu, ""}},
+		{"addr2line", "-e FILE -afiC", "4012de\n", ran{0, "0x00000000004012de\n" + strings.Replace(gnu, "_ZN4shop5StackIiLi4EE3popEv", "shop::Stack<int, 4>::pop()", 1), ""}},
+		{"addr2line", "-e FILE -f -i -j .text 2de", "", ran{0, gnu, ""}},
+		{"addr2line", "-e missing 1", "", ran{1, "", "addr2line: missing: no such file or directory\n"}},
+		{"llvm-addr2line", "-fie FILE 4012de", "", ran{0, gnu, ""}},
+		{"llvm-symbolizer", "--obj=FILE 0x4012de", "", ran{0, llvm, ""}},
+		{"llvm-symbolizer", "-e FILE", "0x4012de\n", ran{0, llvm, ""}},
+		{"llvm-symbolizer", "--inlining -demangle=true", "CODE FILE 0x4012de\n", ran{0, llvm, ""}},
+		{"llvm-symbolizer", "--inlining=true --default-arch=x86_64", "\"FILE\" 0x4012de\n", ran{0, llvm, ""}},
+		{"llvm-symbolizer", "--inlining=false -functions=short --output-style=GNU", "FILE 0x4012de\n", ran{0, "run\n/symkit/src/cxx.h:36\n", ""}},
+		{"llvm-symbolizer", "", "missing 0x1\n", ran{0, "??\n??:0:0\n\n", "llvm-symbolizer: error: 'missing': No such file or directory\n"}},
+		{"llvm-symbolizer", "--output-style=XML", "", ran{1, "", "llvm-symbolizer: error: --output-style=XML: want LLVM, GNU or JSON\n"}},
+	} {
+		replace := func(s string) string { return strings.ReplaceAll(s, "FILE", program86) }
+		got := runWith(t, tt.name, replace(tt.stdin), strings.Fields(replace(tt.args))...)
+		if got != tt.want {
+			t.Errorf("%s %s: %+v, want %+v", tt.name, tt.args, got, tt.want)
+		}
+	}
+}

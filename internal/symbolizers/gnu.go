@@ -1,0 +1,137 @@
+package symbolizers
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"symkit/lookup"
+)
+
+// GNU has the options of GNU's addr2line (binutils 2.40), named like its flags.
+type GNU struct {
+	Addresses, Functions, Inlines, Pretty, Basenames, Demangle bool
+	// Base is added to addresses: that of the section of -j.
+	Base uint64
+	// Wide is set for files with addresses of 64 bits.
+	Wide bool
+}
+
+// Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none.
+func (g *GNU) Addr(line string) uint64 { return hexPrefix(line) + g.Base }
+
+// Answer appends the answer for an address to dst.
+func (g *GNU) Answer(dst []byte, f *lookup.File, addr uint64) []byte {
+	if g.Addresses {
+		width := 8
+		if g.Wide {
+			width = 16
+		}
+		dst = appendHex(dst, addr, width)
+		dst = g.separate(dst, ": ")
+	}
+	var few [8]lookup.Frame
+	frames, sym, known := gnuFrames(few[:0], f, addr)
+	if len(frames) == 0 {
+		if g.Functions {
+			dst = append(dst, "??"...)
+			dst = g.separate(dst, " ")
+		}
+		return append(dst, "??:0\n"...)
+	}
+	if !g.Inlines {
+		frames = frames[:1]
+	}
+	for i := range frames {
+		if i > 0 && g.Pretty {
+			dst = append(dst, " (inlined by) "...)
+		}
+		dst = g.frame(dst, &frames[i], sym, known)
+	}
+	return dst
+}
+
+// separate appends the text between two parts of a pretty line, or the end of a line.
+func (g *GNU) separate(dst []byte, pretty string) []byte {
+	if g.Pretty {
+		return append(dst, pretty...)
+	}
+	return append(dst, '\n')
+}
+
+// gnuFrames returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
+// linkage name. Code without debug information has the symbol as its frame.
+func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
+	frames, _ = f.Frames(dst, addr) // damage is reported when the file is closed
+	if len(frames) > 0 && frames[len(frames)-1].Linkage != "" && frames[0].Line != 0 {
+		return frames, sym, false
+	}
+	sym, known = f.SymbolBelow(addr)
+	known = known && !sym.Data
+	if !known {
+		return frames, sym, false
+	}
+	if len(frames) == 0 {
+		frames = append(frames, lookup.Frame{})
+	}
+	last := &frames[len(frames)-1]
+	if last.Linkage == "" && (last.Name == "" || last.Start == sym.Addr) {
+		last.Linkage = sym.Name
+	}
+	return frames, sym, true
+}
+
+// frame appends a frame.
+func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) []byte {
+	if g.Functions {
+		name := rawName(f)
+		if name == "" {
+			name = "??"
+		}
+		dst = appendName(dst, name, g.Demangle)
+		dst = g.separate(dst, " at ")
+	}
+
+	// Code without a line has the source file of its symbol.
+	file := f.File
+	if file == "" && known && f.Line == 0 && !f.Inlined {
+		file = sym.File
+	}
+	dst = append(appendFile(dst, file, g.Basenames), ':')
+	if f.Line == 0 {
+		return append(dst, "?\n"...)
+	}
+	dst = strconv.AppendUint(dst, uint64(f.Line), 10)
+	if f.Discriminator != 0 {
+		dst = fmt.Appendf(dst, " (discriminator %d)", f.Discriminator)
+	}
+	return append(dst, '\n')
+}
+
+// hexPrefix returns the number that text begins with, as strtoul with base 16 reads it.
+func hexPrefix(text string) uint64 {
+	text = strings.TrimLeft(text, " \t\v\f")
+	if len(text) > 2 && (text[:2] == "0x" || text[:2] == "0X") {
+		text = text[2:]
+	}
+	n := 0
+	for n < len(text) && isHex(text[n]) {
+		n++
+	}
+	v, err := strconv.ParseUint(text[:n], 16, 64)
+	if err != nil && n > 0 {
+		return 1<<64 - 1 // out of range
+	}
+	return v
+}
+
+// appendHex appends a number with 0x and at least width digits.
+func appendHex(dst []byte, v uint64, width int) []byte {
+	dst = append(dst, "0x"...)
+	for shift := 4 * (width - 1); shift > 0 && v>>shift == 0; shift -= 4 {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendUint(dst, v, 16)
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }

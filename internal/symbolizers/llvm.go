@@ -1,0 +1,306 @@
+package symbolizers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"symkit/lookup"
+)
+
+// Style is the form of the answers of llvm-symbolizer.
+type Style int
+
+// The styles of --output-style.
+const (
+	StyleLLVM Style = iota
+	StyleGNU
+	StyleJSON
+)
+
+// LLVM has the options of llvm-symbolizer, named like its flags.
+type LLVM struct {
+	Style                                                    Style
+	Addresses, Inlines, Pretty, Basenames, Demangle, Verbose bool
+	// Functions is linkage, short or none.
+	Functions string
+	// Hex makes an address without 0x hexadecimal, as llvm-addr2line does.
+	Hex bool
+	// Adjust is subtracted from addresses (--adjust-vma).
+	Adjust uint64
+}
+
+// Query is a question of a line.
+type Query struct {
+	Kind   string // CODE, DATA or FRAME
+	Module string // path, or the build id in hexadecimal digits if ByID
+	ByID   bool
+	Addr   uint64
+	Symbol string // instead of Addr
+}
+
+// Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS. The module is in double or single quotes if it has blanks,
+// and may begin with FILE: or BUILDID:. It is left out if the program was given one.
+func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
+	rest := strings.TrimLeft(line, " \t")
+	q.Kind = "CODE"
+	for _, kind := range []string{"CODE", "DATA", "FRAME"} {
+		after, found := strings.CutPrefix(rest, kind+" ")
+		if found {
+			q.Kind, rest = kind, strings.TrimLeft(after, " \t")
+			break
+		}
+	}
+
+	q.Module = module
+	if module == "" {
+		if after, found := strings.CutPrefix(rest, "BUILDID:"); found {
+			q.ByID, rest = true, after
+		} else {
+			rest = strings.TrimPrefix(rest, "FILE:")
+		}
+		q.Module, rest = word(rest)
+	}
+	addr := strings.TrimSpace(rest)
+	base := 0
+	if l.Hex {
+		base, addr = 16, strings.TrimPrefix(strings.TrimPrefix(addr, "0x"), "0X")
+	}
+	n, err := strconv.ParseUint(addr, base, 64)
+	q.Addr = n - l.Adjust
+	return q, err == nil && q.Module != "" && !strings.Contains(addr, "_")
+}
+
+// word returns the first word of a text, which may be in quotes, and the rest.
+func word(text string) (first, rest string) {
+	if len(text) > 0 && (text[0] == '"' || text[0] == '\'') {
+		first, rest, _ = strings.Cut(text[1:], text[:1])
+		return first, rest
+	}
+	i := strings.IndexAny(text, " \t")
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i:]
+}
+
+// Invalid appends the answer for a line that is no question.
+func (l *LLVM) Invalid(dst []byte, line, module string) []byte {
+	if l.Style != StyleJSON {
+		return append(append(dst, line...), '\n')
+	}
+	if module == "" {
+		module, _ = word(line)
+	}
+	return appendJSON(dst, map[string]any{"ModuleName": module, "Error": jsonError{"unable to parse arguments: " + line}})
+}
+
+type jsonError struct{ Message string }
+
+// Answer appends the answer for q about f, which is nil if the module cannot be opened because of err.
+func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, err error) []byte {
+	if l.Style == StyleJSON && err != nil {
+		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "ModuleName": q.Module, "Error": jsonError{err.Error()}})
+	}
+	if l.Addresses && l.Style != StyleJSON {
+		dst = append(dst, hex(q.Addr)...)
+		if l.Pretty {
+			dst = append(dst, ": "...)
+		} else {
+			dst = append(dst, '\n')
+		}
+	}
+	switch q.Kind {
+	case "DATA":
+		dst = l.data(dst, f, q)
+	case "FRAME":
+		dst = l.variables(dst, q)
+	default:
+		dst = l.code(dst, f, q)
+	}
+	if l.Style == StyleLLVM {
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// code appends the frames at an address.
+func (l *LLVM) code(dst []byte, f *lookup.File, q Query) []byte {
+	var few [8]lookup.Frame
+	frames := l.frames(few[:0], f, q.Addr)
+	if l.Style == StyleJSON {
+		symbols := make([]jsonFrame, len(frames))
+		for i := range frames {
+			symbols[i] = l.jsonFrame(&frames[i])
+		}
+		return appendJSON(dst, jsonCode{hex(q.Addr), q.Module, symbols})
+	}
+	for i := range frames {
+		if i > 0 && l.Pretty {
+			dst = append(dst, " (inlined by) "...)
+		}
+		dst = l.frame(dst, &frames[i])
+	}
+	return dst
+}
+
+// frames appends the frames at an address to frames, at least one.
+func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []lookup.Frame {
+	var sym lookup.Symbol
+	known := false
+	if f != nil {
+		frames, _ = f.Frames(frames, addr) // damage is reported when the file is closed
+		sym, known = f.SymbolAt(addr)
+	}
+	if len(frames) == 0 {
+		frames = append(frames, lookup.Frame{})
+	}
+
+	// The symbol names the function that has the code: it may be an alias, or one that the compiler split off.
+	last := &frames[len(frames)-1]
+	if known && l.Functions == "linkage" {
+		last.Name, last.Linkage, last.Start = sym.Name, sym.Name, sym.Addr
+		if last.File == "" {
+			last.File = sym.File
+		}
+	}
+	if !l.Inlines {
+		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
+		frames = frames[len(frames)-1:]
+	}
+	return frames
+}
+
+// name appends the name of a frame.
+func (l *LLVM) name(dst []byte, f *lookup.Frame) []byte {
+	name := rawName(f)
+	if l.Functions == "short" && f.Name != "" {
+		name = f.Name
+	}
+	return appendName(dst, name, l.Demangle, demangle.LLVMStyle)
+}
+
+// frame appends a frame as text.
+func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
+	if l.Functions != "none" {
+		from := len(dst)
+		dst = l.name(dst, f)
+		if len(dst) == from {
+			dst = append(dst, "??"...)
+		}
+		if l.Pretty {
+			dst = append(dst, " at "...)
+		} else {
+			dst = append(dst, '\n')
+		}
+	}
+	if l.Verbose {
+		return l.details(dst, f)
+	}
+	dst = appendFile(dst, f.File, l.Basenames)
+	dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
+	switch {
+	case l.Style == StyleLLVM:
+		dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
+	case f.Discriminator != 0:
+		dst = fmt.Appendf(dst, " (discriminator %d)", f.Discriminator)
+	}
+	return append(dst, '\n')
+}
+
+// details appends the lines of --verbose.
+func (l *LLVM) details(dst []byte, f *lookup.Frame) []byte {
+	dst = append(appendFile(append(dst, "  Filename: "...), f.File, l.Basenames), '\n')
+	if f.StartLine != 0 {
+		dst = append(append(append(dst, "  Function start filename: "...), f.StartFile...), '\n')
+		dst = fmt.Appendf(dst, "  Function start line: %d\n", f.StartLine)
+	}
+	if f.Start != 0 && !f.Inlined {
+		dst = fmt.Appendf(dst, "  Function start address: %#x\n", f.Start)
+	}
+	dst = fmt.Appendf(dst, "  Line: %d\n  Column: %d\n", f.Line, f.Column)
+	if f.Discriminator != 0 {
+		dst = fmt.Appendf(dst, "  Discriminator: %d\n", f.Discriminator)
+	}
+	return dst
+}
+
+// data appends the variable at an address.
+func (l *LLVM) data(dst []byte, f *lookup.File, q Query) []byte {
+	var sym lookup.Symbol
+	if f != nil {
+		sym, _ = f.SymbolAt(q.Addr)
+	}
+	name := string(appendName(nil, sym.Name, l.Demangle, demangle.LLVMStyle))
+	if l.Style == StyleJSON {
+		return appendJSON(dst, jsonData{hex(q.Addr), jsonVariable{name, hex(sym.Size), hex(sym.Addr)}, q.Module})
+	}
+	if name == "" {
+		name = "??"
+	}
+	return fmt.Appendf(dst, "%s\n%d %d\n", name, sym.Addr, sym.Size)
+}
+
+// variables appends the answer for FRAME: the local variables of a function, which package lookup does not read.
+func (l *LLVM) variables(dst []byte, q Query) []byte {
+	if l.Style == StyleJSON {
+		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "Frame": []any{}, "ModuleName": q.Module})
+	}
+	return append(dst, "??\n"...)
+}
+
+// The forms of --output-style=JSON. Keys are in the order of llvm-symbolizer.
+type (
+	jsonCode struct {
+		Address, ModuleName string
+		Symbol              []jsonFrame
+	}
+	jsonFrame struct {
+		Column, Discriminator  uint32
+		FileName, FunctionName string
+		Line                   uint32
+		StartAddress           string
+		StartFileName          string
+		StartLine              uint32
+	}
+	jsonData struct {
+		Address    string
+		Data       jsonVariable
+		ModuleName string
+	}
+	jsonVariable struct{ Name, Size, Start string }
+)
+
+func (l *LLVM) jsonFrame(f *lookup.Frame) jsonFrame {
+	start := ""
+	if f.Start != 0 {
+		start = hex(f.Start)
+	}
+	file := ""
+	if f.File != "" {
+		file = string(appendFile(nil, f.File, l.Basenames))
+	}
+	name := ""
+	if l.Functions != "none" {
+		name = string(l.name(nil, f))
+	}
+	return jsonFrame{f.Column, f.Discriminator, file, name, f.Line, start, f.StartFile, f.StartLine}
+}
+
+// appendJSON appends a value and the end of the line.
+func appendJSON(dst []byte, v any) []byte {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	if err != nil {
+		panic(err) // v has texts and numbers alone
+	}
+	return append(dst, text.Bytes()...)
+}
+
+func hex(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

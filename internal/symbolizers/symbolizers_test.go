@@ -1,0 +1,213 @@
+package symbolizers_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"symkit/internal/symbolizers"
+	"symkit/lookup"
+)
+
+const program = "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5.elf"
+
+func open(t testing.TB) *lookup.File {
+	t.Helper()
+	f, err := lookup.Open(t.Context(), program, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+// gnu returns what addr2line prints for lines.
+func gnu(t testing.TB, g symbolizers.GNU, f *lookup.File, lines string) string {
+	t.Helper()
+	var out bytes.Buffer
+	q := symbolizers.Questions{Addr: g.Addr, Answer: func(dst []byte, _ string, addr uint64) []byte { return g.Answer(dst, f, addr) }}
+	err := symbolizers.Serve(t.Context(), strings.NewReader(lines), &out, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestGNU: answers are those of addr2line of binutils 2.40, perf's sentinel line "," included.
+func TestGNU(t *testing.T) {
+	f := open(t)
+	for _, tt := range []struct {
+		g          symbolizers.GNU
+		line, want string
+	}{
+		{symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Wide: true}, "0x4012de",
+			"0x00000000004012de\n_ZN4shop5StackIiLi4EE3popEv\n/symkit/src/cxx.h:36\nrun\n/symkit/src/cxx.cc:117\n"},
+		{symbolizers.GNU{Addresses: true, Functions: true, Wide: true}, ",", "0x0000000000000000\n??\n??:0\n"},
+		{symbolizers.GNU{Addresses: true}, "10", "0x00000010\n??:0\n"},
+		{symbolizers.GNU{Functions: true, Inlines: true, Pretty: true, Basenames: true, Demangle: true}, "4012de",
+			"shop::Stack<int, 4>::pop() at cxx.h:36\n (inlined by) run at cxx.cc:117\n"},
+		{symbolizers.GNU{Functions: true}, "401635", "memcpy\n??:?\n"},
+		{symbolizers.GNU{}, "0x4012dezz", "/symkit/src/cxx.h:36\n"},
+	} {
+		got := gnu(t, tt.g, f, tt.line+"\n")
+		if got != tt.want {
+			t.Errorf("%+v %s: %q, want %q", tt.g, tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestLLVM: answers are those of llvm-symbolizer 14.
+func TestLLVM(t *testing.T) {
+	f := open(t)
+	all := symbolizers.LLVM{Inlines: true, Demangle: true, Functions: "linkage"}
+	with := func(change func(l *symbolizers.LLVM)) symbolizers.LLVM {
+		l := all
+		change(&l)
+		return l
+	}
+	const pop = "shop::Stack<int, 4>::pop()\n/symkit/src/cxx.h:36:19\nrun\n/symkit/src/cxx.cc:117:25\n"
+	for _, tt := range []struct {
+		l          symbolizers.LLVM
+		line, want string
+	}{
+		{all, "X 0x4012de", pop + "\n"},
+		{all, "CODE X 0x4012de", pop + "\n"},
+		{all, `"X" 4199134`, pop + "\n"},
+		{all, "X 0x10", "??\n??:0:0\n\n"},
+		{all, "X", "X\n"},
+		{all, "", "\n"},
+		{all, "X zz", "X zz\n"},
+		{all, "DATA X 0x404060", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
+		{all, "DATA X 0x10", "??\n0 0\n\n"},
+		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleGNU }), "X 0x4012de", "shop::Stack<int, 4>::pop()\n/symkit/src/cxx.h:36\nrun\n/symkit/src/cxx.cc:117\n"},
+		{with(func(l *symbolizers.LLVM) { l.Inlines = false }), "X 0x4012de", "run\n/symkit/src/cxx.h:36:19\n\n"},
+		{with(func(l *symbolizers.LLVM) { l.Functions = "none" }), "X 0x4012de", "/symkit/src/cxx.h:36:19\n/symkit/src/cxx.cc:117:25\n\n"},
+		{with(func(l *symbolizers.LLVM) { l.Functions = "short" }), "X 0x4012de", "pop\n/symkit/src/cxx.h:36:19\nrun\n/symkit/src/cxx.cc:117:25\n\n"},
+		{with(func(l *symbolizers.LLVM) { l.Pretty, l.Addresses = true, true }), "X 0x4012de",
+			"0x4012de: shop::Stack<int, 4>::pop() at /symkit/src/cxx.h:36:19\n (inlined by) run at /symkit/src/cxx.cc:117:25\n\n"},
+		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleJSON }), "DATA X 0x404060",
+			`{"Address":"0x404060","Data":{"Name":"vtable for __cxxabiv1::__si_class_type_info","Size":"0x40","Start":"0x404040"},"ModuleName":"X"}` + "\n"},
+		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleJSON }), "X zz",
+			`{"Error":{"Message":"unable to parse arguments: X zz"},"ModuleName":"X"}` + "\n"},
+	} {
+		var got []byte
+		q, ok := tt.l.Parse(tt.line, "")
+		if ok {
+			got = tt.l.Answer(nil, f, q, nil)
+		} else {
+			got = tt.l.Invalid(nil, tt.line, "")
+		}
+		if string(got) != tt.want {
+			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestServe: every line has its answer, in order, however the input is cut.
+func TestServe(t *testing.T) {
+	var in, want strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&in, "%d\r\n", (i*7919)%1000)
+		fmt.Fprintf(&want, "<%d>", (i*7919)%1000)
+	}
+	in.WriteString("last")
+	want.WriteString("<last>")
+	q := symbolizers.Questions{
+		Addr:   func(line string) uint64 { n, _ := strconv.ParseUint(line, 10, 64); return n },
+		Answer: func(dst []byte, line string, _ uint64) []byte { return append(append(append(dst, '<'), line...), '>') },
+	}
+	for _, most := range []int{1 << 20, 4095} {
+		var out bytes.Buffer
+		err := symbolizers.Serve(t.Context(), &pieces{strings.NewReader(in.String()), most}, &out, q)
+		if err != nil || out.String() != want.String() {
+			t.Errorf("pieces of %d bytes: %v, %d bytes, want %d", most, err, out.Len(), want.Len())
+		}
+	}
+}
+
+// pieces reads few bytes at once.
+type pieces struct {
+	r    io.Reader
+	most int
+}
+
+func (p *pieces) Read(buf []byte) (int, error) { return p.r.Read(buf[:min(len(buf), p.most)]) }
+
+// TestServeTurns: an answer comes before the next question is asked.
+func TestServeTurns(t *testing.T) {
+	in, ask := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Answer: func(dst []byte, line string, _ uint64) []byte { return append(dst, line+"!\n"...) }}
+		done <- symbolizers.Serve(context.Background(), in, out, q)
+	}()
+	buf := make([]byte, 100)
+	for i := range 100 {
+		fmt.Fprintf(ask, "%d\n", i)
+		n, err := answers.Read(buf)
+		if want := fmt.Sprintf("%d!\n", i); err != nil || string(buf[:n]) != want {
+			t.Fatalf("%q, %v, want %q", buf[:n], err, want)
+		}
+	}
+	failed := errors.New("failed")
+	ask.CloseWithError(failed)
+	err := <-done
+	if !errors.Is(err, failed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// FuzzGNU: each line has one answer, which begins with its address.
+func FuzzGNU(f *testing.F) {
+	file, err := lookup.Open(context.Background(), program, lookup.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range []string{"0x4012de", ",", "zz", " 10", "0x", "ffffffffffffffffffff"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
+		addr := g.Addr(line)
+		got := string(g.Answer(nil, file, addr))
+		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
+			t.Errorf("%q: %q", line, got)
+		}
+	})
+}
+
+// FuzzLLVM: a line is a question with an address, or is given back.
+func FuzzLLVM(f *testing.F) {
+	file, err := lookup.Open(context.Background(), program, lookup.Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range []string{"X 0x4012de", `CODE "X Y" 12`, "DATA X 0x404060", "FRAME X 1", "BUILDID:00 1", "FILE:x 07", "'"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, style := range []symbolizers.Style{symbolizers.StyleLLVM, symbolizers.StyleGNU, symbolizers.StyleJSON} {
+			l := symbolizers.LLVM{Style: style, Inlines: true, Demangle: true, Functions: "linkage"}
+			q, ok := l.Parse(line, "")
+			if !ok {
+				got := string(l.Invalid(nil, line, ""))
+				if style != symbolizers.StyleJSON && got != line+"\n" {
+					t.Errorf("%q: %q", line, got)
+				}
+				continue
+			}
+			if q.Module == "" {
+				t.Errorf("%q: no module", line)
+			}
+			if got := l.Answer(nil, file, q, nil); len(got) == 0 || got[len(got)-1] != '\n' {
+				t.Errorf("%q: %q", line, got)
+			}
+		}
+	})
+}

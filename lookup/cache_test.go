@@ -1,0 +1,56 @@
+package lookup_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"symkit/lookup"
+)
+
+// TestCache: a file is opened once while it is kept, is not closed while it is in use, and one that cannot be opened
+// is tried once.
+func TestCache(t *testing.T) {
+	var mu sync.Mutex
+	opened := map[string]int{}
+	c := lookup.NewCache(100<<10, func(ctx context.Context, key string) (*lookup.File, error) {
+		mu.Lock()
+		opened[key]++
+		mu.Unlock()
+		return lookup.Open(ctx, fixtures+key, lookup.Options{})
+	})
+	defer c.Close()
+	names := []string{"cxx-x86_64-gcc12-O2-dw5.elf", "cxx-aarch64-gcc12-O2-dw5.elf", "cxx-i686-gcc12-O2-dw5.elf", "cxx-s390x-gcc12-O2-dw5.elf"}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 20 {
+				for _, name := range names {
+					f, release, err := c.Get(t.Context(), name)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, s := range f.Symbols(nil, "run") {
+						frames, err := f.Frames(nil, s.Addr)
+						if err != nil || len(frames) == 0 {
+							t.Errorf("%s: %v, %v", name, frames, err)
+						}
+					}
+					release()
+				}
+			}
+		})
+	}
+	group.Wait()
+
+	missing := errors.New("")
+	for range 2 {
+		_, _, err := c.Get(t.Context(), "missing")
+		missing = err
+	}
+	if missing == nil || opened["missing"] != 1 {
+		t.Errorf("missing: %v, opened %d times", missing, opened["missing"])
+	}
+}

@@ -1,0 +1,118 @@
+// Package logs finds the addresses in lines of logs: reports of sanitizers, backtraces of glibc, tombstones of
+// Android, traces and oopses of the Linux kernel.
+//
+//	text := logs.Append(nil, line, func(dst []byte, r *logs.Reference) ([]byte, bool) {
+//		frames, err := files[r.Module].Frames(nil, r.Addr)
+//		if err != nil || len(frames) == 0 {
+//			return dst, false // the address stays in the line
+//		}
+//		return fmt.Appendf(dst, "%s at %s:%d", frames[0].Name, frames[0].File, frames[0].Line), true
+//	})
+package logs
+
+import (
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Reference is an address in a line.
+type Reference struct {
+	// From and To are the bytes of the line that name the address: [From, To).
+	From, To int
+	// Module is the path or the name of the file, "" if the line does not say.
+	Module string
+	// BuildID is that of the module, nil if the line does not say.
+	BuildID []byte
+	// Symbol is the symbol that Addr is relative to; without one, Addr is relative to the module.
+	Symbol string
+	Addr   uint64
+	// Return states that Addr is a return address: the call is before it.
+	Return bool
+}
+
+// maxLine is the length of the lines that are searched, in bytes.
+const maxLine = 1 << 14
+
+// A form is how one kind of log writes an address. The groups of the expression are named like the fields of a
+// Reference; the group "at" is what the place replaces.
+type form struct {
+	expr  *regexp.Regexp
+	ret   bool   // addresses are return addresses
+	needs string // a text that each such line has
+}
+
+var forms = sync.OnceValue(func() []form {
+	of := func(needs string, ret bool, expr string) form { return form{regexp.MustCompile(expr), ret, needs} }
+	const id = `(?: \(BuildId: (?P<id>[0-9a-fA-F]{8,64})\))?`
+	return []form{
+		// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
+		of(" pc ", false, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+)(?: \([^()]*(?:\([^()]*\)[^()]*)*\+\d+\))?`+id+`)`),
+		// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"
+		of(") [0x", true, `(?P<at>(?P<module>[^\s()]+)\((?P<symbol>[^()+]*)\+0x(?P<addr>[0-9a-f]{1,16})\) \[0x[0-9a-f]{1,16}\])`),
+		// Sanitizers: "#1 0x55d4  (/usr/bin/app+0x1234) (BuildId: 1234)"
+		of("+0x", false, `(?P<at>\((?P<module>[^()\s][^()]*?)\+0x(?P<addr>[0-9a-f]{1,16})\)`+id+`)`),
+		// Linux: "RIP: 0010:function+0x10/0x20", " ? function+0x10/0x20 [module]"
+		of("RIP: ", false, `RIP: (?:[0-9a-f]{4}:)?(?P<at>(?P<symbol>[A-Za-z_.$][\w.$]*)\+0x(?P<addr>[0-9a-f]{1,16})/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)[^\]]*\])?)`),
+		of("/0x", true, `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+0x(?P<addr>[0-9a-f]{1,16})/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)[^\]]*\])?)`),
+	}
+})
+
+// Find returns the addresses in a line, from left to right, those of one form: a line is of one log. It returns none
+// for a line that is too long to be one of a log.
+func Find(line string) []Reference {
+	if len(line) > maxLine {
+		return nil
+	}
+	for _, f := range forms() {
+		if !strings.Contains(line, f.needs) {
+			continue
+		}
+		var found []Reference
+		for _, m := range f.expr.FindAllStringSubmatchIndex(line, -1) {
+			r, ok := f.reference(line, m)
+			if ok {
+				found = append(found, r)
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// reference returns the Reference of a match.
+func (f *form) reference(line string, m []int) (r Reference, ok bool) {
+	group := func(name string) string {
+		i := 2 * f.expr.SubexpIndex(name)
+		if i < 0 || m[i] < 0 {
+			return ""
+		}
+		return line[m[i]:m[i+1]]
+	}
+	at := 2 * f.expr.SubexpIndex("at")
+	addr, err := strconv.ParseUint(group("addr"), 16, 64)
+	id, idErr := hex.DecodeString(group("id"))
+	if idErr != nil || len(id) == 0 {
+		id = nil
+	}
+	return Reference{m[at], m[at+1], group("module"), id, group("symbol"), addr, f.ret}, err == nil
+}
+
+// Append appends the line to dst, with each reference replaced by what place appends for it. If place returns false,
+// the reference stays.
+func Append(dst []byte, line string, place func(dst []byte, r *Reference) ([]byte, bool)) []byte {
+	at := 0
+	for _, r := range Find(line) {
+		dst = append(dst, line[at:r.From]...)
+		with, ok := place(dst, &r)
+		if !ok {
+			with = append(dst, line[r.From:r.To]...)
+		}
+		dst, at = with, r.To
+	}
+	return append(dst, line[at:]...)
+}

@@ -1,0 +1,78 @@
+package logs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"symkit/lookup/logs"
+)
+
+func Example() {
+	line := "    #1 0x55d4a (/usr/bin/app+0x1234) (BuildId: 0badcafe)"
+	text := logs.Append(nil, line, func(dst []byte, r *logs.Reference) ([]byte, bool) {
+		return fmt.Appendf(dst, "main at app.c:7 (%s)", r.Module), true
+	})
+	fmt.Println(string(text))
+	// Output:
+	//     #1 0x55d4a main at app.c:7 (/usr/bin/app)
+}
+
+// TestFind: lines as the programs write them.
+func TestFind(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"#0 0x55d4 in main (/usr/bin/app+0x1234)", "/usr/bin/app  1234"},
+		{"#0 0x55d4  (/usr/lib/my lib (2).so+0x1234)", ""},
+		{"#0 0x55d4  (/usr/bin/app+0x1234) (BuildId: 0badcafe)", "/usr/bin/app 0badcafe 1234"},
+		{"./app(main+0x1b) [0x40068b]", "./app main+1b return"},
+		{"./app(+0x1139) [0x55d4e7d2c139]", "./app  1139 return"},
+		{"/lib/x86_64-linux-gnu/libc.so.6(__libc_start_main+0x80) [0x7f1]", "/lib/x86_64-linux-gnu/libc.so.6 __libc_start_main+80 return"},
+		{"      #01 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 0badcafe)", "/system/lib64/libc.so 0badcafe 12345"},
+		{"  #02 pc 000123ab  /data/app/lib/arm/libx.so (std::f(int)+12)", "/data/app/lib/arm/libx.so  123ab"},
+		{"[ 1.0] RIP: 0010:sysrq_handle_crash+0x16/0x20", " sysrq_handle_crash+16"},
+		{"[ 1.0]  ? __handle_sysrq+0x9b/0x170", " __handle_sysrq+9b return"},
+		{"[ 1.0]  ext4_read+0x1/0x2 [ext4]", "ext4 ext4_read+1 return"},
+		{"main.main()", ""},
+		{"\t/tmp/x.go:7 +0x1d", ""},
+		{"(+0x12)", ""},
+		{"x+0x11111111111111111/0x2", ""},
+	} {
+		var all []string
+		for _, r := range logs.Find(tt.line) {
+			text := r.Module + " "
+			if r.Symbol != "" {
+				text += r.Symbol + "+"
+			} else {
+				text += fmt.Sprintf("%x ", r.BuildID)
+			}
+			text += fmt.Sprintf("%x", r.Addr)
+			if r.Return {
+				text += " return"
+			}
+			all = append(all, text)
+		}
+		if got := strings.Join(all, "; "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// FuzzAppend: references do not overlap, and without places a line stays as it is.
+func FuzzAppend(f *testing.F) {
+	f.Add("a (b+0x1) c (d+0x2) (BuildId: 0badcafe)")
+	f.Add("./app(main+0x1b) [0x40068b] ? f+0x1/0x2 [m]")
+	f.Add("#01 pc 0000000000012345  /a (b+1) (BuildId: 0badcafe)")
+	f.Fuzz(func(t *testing.T, line string) {
+		at := 0
+		for _, r := range logs.Find(line) {
+			if r.From < at || r.To <= r.From || r.To > len(line) {
+				t.Fatalf("%q: [%d, %d) after %d", line, r.From, r.To, at)
+			}
+			at = r.To
+		}
+		same := logs.Append(nil, line, func(dst []byte, _ *logs.Reference) ([]byte, bool) { return dst, false })
+		if string(same) != line {
+			t.Fatalf("%q became %q", line, same)
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package lookup
+
+import (
+	"symkit/elfx/companion"
+	"symkit/limits"
+)
+
+// Frame is a function that an address is in: the innermost inlined one, or one that it is inlined into.
+type Frame struct {
+	// Name is the name in the source, without its scope (DW_AT_name), or that of a symbol. In a symbol
+	// file it is the readable name.
+	Name string
+	// Linkage is the linkage name, "" if the function has none or the file does not say.
+	Linkage string
+	// File is the path of the source file as the compiler saw it, "" if it is not known.
+	File string
+	// Line and Column are those of the address or, in a frame that calls an inlined function, of the
+	// call; each is 0 if it is not known.
+	Line, Column uint32
+	// Discriminator distinguishes the blocks of code of one line, 0 if there is one.
+	Discriminator uint32
+	// StartFile and StartLine are where the function is declared, "" and 0 if that is not known.
+	StartFile string
+	StartLine uint32
+	// Start is the virtual address of the function's first byte, 0 if it is not known.
+	Start uint64
+	// Inlined is set if the function is inlined into that of the next frame.
+	Inlined bool
+}
+
+// Symbol is an entry of a symbol table.
+type Symbol struct {
+	Name string
+	// File is the name of the source file of a local symbol, as the symbol table has it, or "".
+	File string
+	// Addr is a virtual address.
+	Addr uint64
+	// Size is in bytes, 0 if it is not known.
+	Size uint64
+	// Data is set if the symbol is a variable.
+	Data bool
+}
+
+// Options say where the companions of a file are, and how much memory may be used.
+type Options struct {
+	// Search says where the companions of an ELF file are searched for.
+	Search companion.Search
+	// Memory bounds the bytes that decoded units take, those that are being decoded too: units that
+	// have not been used for the longest time are dropped. 0 is no bound. The sections of the file
+	// that are compressed come on top.
+	Memory int64
+	// Jobs is the number of goroutines of Load and Open; 0 is that of the processors.
+	Jobs int
+	// Limits bound the cost of damaged and hostile files.
+	Limits limits.Limits
+}
+
+// textSpan is a part of a text.
+type textSpan struct{ from, to uint32 }
