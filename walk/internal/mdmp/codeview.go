@@ -9,27 +9,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// CodeView identifies the debug information of a module.
-type CodeView struct {
-	Signature uint32 // the first four bytes: the format; only Raw is set for an unknown one
-	// ID is a GUID in the order in which it is printed (PDB70), the signature
-	// (PDB20, 4 bytes, the same), or the build id (ELF).
-	ID   []byte
-	GUID GUID   // PDB70
-	Age  uint32 // PDB70, PDB20
-	File []byte // path of the PDB file
-	Raw  []byte // the whole record
-	// PDB20 has the numbers of that format.
-	PDB20 PDB20Record
-}
-
-// The formats. Breakpad's for ELF files has a build id.
-const (
-	SignaturePDB70 = 0x53445352
-	SignaturePDB20 = 0x3031424e
-	SignatureELF   = 0x4270454c
-)
-
 // codeView decodes a CodeView record.
 func (d *Dump) codeView(l Location) (v CodeView, err error) {
 	if l.Size == 0 {

@@ -3,21 +3,12 @@ package mdmp
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 
 	"symkit/cfi"
 	"symkit/internal/wire"
 	"symkit/walk"
-)
-
-// Errors of contexts.
-var (
-	// ErrContext: a thread context of another CPU than the dump's.
-	ErrContext = errors.New("context of another CPU")
-	// ErrCPU: a CPU whose contexts are not known.
-	ErrCPU = errors.New("unknown CPU")
 )
 
 // readContext decodes the registers of the context at the cursor, of a dump of a CPU. A context whose
@@ -40,7 +31,8 @@ func readContext(cpu CPU, c wire.Cursor) (walk.Registers, error) {
 	if at.Err() != nil {
 		return walk.Registers{}, at.Err()
 	}
-	if number := flags &^ contextParts; number != 0 && number&l.mask() == 0 {
+	number := flags &^ contextParts
+	if number != 0 && number&l.mask() == 0 {
 		c.Fail(start, ErrContext)
 	}
 	return l.registers(c, l.need(flags))

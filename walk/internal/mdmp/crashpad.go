@@ -2,38 +2,6 @@ package mdmp
 
 import "symkit/internal/wire"
 
-// CrashpadInfo is MinidumpCrashpadInfo: the annotations of Crashpad's client. AddressMask has the
-// bits set that are no part of an address of code (pointer authentication); 0 if the dump does not
-// have them.
-type CrashpadInfo struct {
-	crashpadInfo
-	crashpadMask
-	Annotations []Annotation
-	Modules     []CrashpadModule
-}
-
-// CrashpadModule is MinidumpModuleCrashpadInfo: the annotations of one module.
-type CrashpadModule struct {
-	Module  int // index in the dump's own list of modules
-	Version uint32
-	List    [][]byte
-	Simple  []Annotation
-	Objects []AnnotationObject
-}
-
-// Annotation is a name with a value.
-type Annotation struct{ Key, Value []byte }
-
-// AnnotationObject is MinidumpAnnotation: a name with a value that has a type.
-type AnnotationObject struct {
-	Name  []byte
-	Type  uint16 // 0: invalid, 1: string, from 0x8000 the client's own
-	Value []byte
-}
-
-// AnnotationString is the type of an annotation that is a string.
-const AnnotationString = 1
-
 // readCrashpad decodes MinidumpCrashpadInfo. Damage to the records of the process, or of one
 // module, loses only those records.
 func (d *Dump) readCrashpad(c wire.Cursor) error {

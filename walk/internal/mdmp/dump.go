@@ -10,34 +10,6 @@ import (
 	"symkit/walk"
 )
 
-// The errors of the decoders, in addition to those of package located.
-var (
-	// ErrSignature: the file does not begin with MDMP.
-	ErrSignature = errors.New("not a minidump")
-	// ErrVersion: the low half of the header's version is not 0xa793.
-	ErrVersion = errors.New("unknown version of the format")
-	// ErrMissing: the dump lacks a required stream.
-	ErrMissing = errors.New("the stream is missing")
-	// ErrCount: a count does not fit the bytes that hold the records.
-	ErrCount = errors.New("count does not fit the size")
-	// ErrRecordSize: the size of a header or record is below its smallest version.
-	ErrRecordSize = errors.New("impossible size of a record")
-	// ErrDuplicate: two streams of one type; the last one counts.
-	ErrDuplicate = errors.New("duplicate stream")
-	// ErrString: a string whose size is odd, or longer than any name.
-	ErrString = errors.New("impossible size of a string")
-	// ErrRange: a range of addresses that is empty or goes past the end of the
-	// address space.
-	ErrRange = errors.New("impossible range of addresses")
-	// ErrOverlap: records overlap: their sizes together exceed the size of the file.
-	ErrOverlap = errors.New("overlapping records")
-	// ErrLine: a line of text that does not have the format of the file.
-	ErrLine = errors.New("malformed line")
-)
-
-// Section is the name of the file in errors: their offsets count from its start.
-const Section = "minidump"
-
 // Dump is a decoded minidump. Its values alias the bytes given to Read. Fields for
 // streams that the dump lacks are empty or nil.
 type Dump struct {
@@ -93,95 +65,6 @@ func (l Loss) Error() string { return fmt.Sprintf("%v: %v", l.Stream, l.Err) }
 
 // Unwrap returns the located error.
 func (l Loss) Unwrap() error { return l.Err }
-
-// Read decodes the minidump in data. The error is a *located.Error, its offset
-// counted from the start of the file; streams that cannot be
-// read are no error: see Required.
-func Read(data []byte) (*Dump, error) {
-	d := &Dump{data: data, budget: len(data), streams: map[StreamType]state{}}
-
-	// The signature reads as MDMP only in the byte order of the machine that wrote the dump.
-	c := wire.New(Section, data, false)
-	if c.U32() != Signature {
-		d.BigEndian = true
-		c = wire.New(Section, data, true)
-		if c.U32() != Signature {
-			return nil, &wire.Error{Section: Section, Offset: 0, Err: ErrSignature}
-		}
-	}
-
-	// The low half of the version is the format's.
-	c = wire.New(Section, data, d.BigEndian)
-	read(&c, &d.Header)
-	switch {
-	case len(data) >= 8 && d.Header.Version&0xffff != Version:
-		return nil, &wire.Error{Section: Section, Offset: 4, Err: ErrVersion}
-	case c.Err() != nil:
-		return nil, c.Err()
-	}
-	err := d.readDirectory()
-	if err != nil {
-		return nil, err
-	}
-	d.readStreams()
-	return d, nil
-}
-
-// readDirectory reads the directory, which can be anywhere in the file.
-func (d *Dump) readDirectory() error {
-	h := &d.Header
-	c := d.rest(uint64(h.Directory.RVA), h.Directory.At)
-	if c.Err() == nil && uint64(h.StreamCount) > uint64(c.Len())/sizeOf[Stream]() {
-		c.Fail(c.Pos(), ErrCount)
-	}
-	if c.Err() != nil {
-		return c.Err()
-	}
-	d.Directory = make([]Stream, h.StreamCount)
-	read(&c, d.Directory)
-	return nil
-}
-
-// readStreams decodes every stream that has a decoder. If several streams have one type,
-// the last one counts.
-func (d *Dump) readStreams() {
-	// last has a key for each type that is decoded, so that unknown types in a
-	// large directory cost nothing.
-	last := make(map[StreamType]*Location, len(streams))
-	for _, s := range streams {
-		if s.read != nil {
-			last[s.typ] = nil
-		}
-	}
-
-	// Find the last stream of each type; each repetition of a type is noted as a loss.
-	for i, s := range d.Directory {
-		seen, known := last[s.Type]
-		if !known {
-			continue
-		}
-		if seen != nil {
-			d.lose(s.Type, &wire.Error{Section: Section, Offset: s.Location.At - 4, Err: ErrDuplicate})
-		}
-		last[s.Type] = &d.Directory[i].Location
-	}
-	clear(d.streams)
-
-	// Decode in the order of the table, because contexts depend on the system information.
-	for _, s := range streams {
-		place := last[s.typ]
-		if place == nil {
-			continue
-		}
-		err := s.read(d, d.at(*place))
-		d.lose(s.typ, err)
-		d.streams[s.typ] = state{err, d.streams[s.typ].damaged}
-	}
-
-	// All memory is known only after every stream: stacks are in the list of threads, the
-	// other memory is in two lists.
-	d.indexMemory()
-}
 
 // Required returns the error of a stream without which a dump is of no use, in the name of the
 // stream: the list of threads, or the system information.
@@ -289,4 +172,37 @@ func (d *Dump) AppendContext(out []byte, l Location) []byte {
 		return out
 	}
 	return appendContext(out, d.System.CPU, d.at(l))
+}
+
+// name finds the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. Errors in
+// rva are located at at, where the file has the offset.
+func (d *Dump) name(rva uint64, at int) (Text, error) {
+	c := d.rest(rva, at)
+	start := c.Pos()
+	size := c.U32()
+
+	// UTF-16 has units of two bytes.
+	if c.Err() == nil && (size%2 != 0 || size > maxName) {
+		c.Fail(start, ErrString)
+	}
+	units := c.Bytes(uint64(size))
+	if c.Err() != nil {
+		return Text{}, c.Err()
+	}
+	return Text{units, d.BigEndian}, nil
+}
+
+// optional finds a string as name does; offset 0 means that there is no string.
+func (d *Dump) optional(o Offset) (Text, error) {
+	if o.RVA == 0 {
+		return Text{}, nil
+	}
+	return d.name(uint64(o.RVA), o.At)
+}
+
+// utf8 returns the bytes of a MinidumpUTF8String: a size in bytes, and then the bytes.
+func (d *Dump) utf8(o Offset) ([]byte, error) {
+	s := d.rest(uint64(o.RVA), o.At)
+	b := s.Bytes(uint64(s.U32()))
+	return b, s.Err()
 }

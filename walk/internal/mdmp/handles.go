@@ -2,14 +2,6 @@ package mdmp
 
 import "symkit/internal/wire"
 
-// Handle is a handle of the process.
-type Handle struct {
-	HandleRecord
-	Type, Name Text // of the object; nil when not known
-	Extended   bool // the record is of the second version: Info is known
-	Info       []HandleInfo
-}
-
 // readHandles decodes MINIDUMP_HANDLE_DATA_STREAM. A name or a chain of
 // information that cannot be read is lost alone.
 func (d *Dump) readHandles(c wire.Cursor) error {

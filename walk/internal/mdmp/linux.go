@@ -10,16 +10,6 @@ import (
 	"symkit/walk"
 )
 
-// Mapping is a line of /proc/PID/maps.
-type Mapping struct {
-	Begin, End                    uint64
-	Read, Write, Execute, Private bool
-	Offset                        uint64
-	Major, Minor                  uint32
-	Inode                         uint64
-	Path                          []byte
-}
-
 // readMaps decodes /proc/PID/maps. A malformed line is lost alone.
 func (d *Dump) readMaps(c wire.Cursor) error {
 	at := c.Pos()

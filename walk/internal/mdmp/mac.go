@@ -2,24 +2,6 @@ package mdmp
 
 import "symkit/internal/wire"
 
-// MacCrashInfo is a record of Mozilla's stream of crash information: the contents
-// of the __crash_info section of a module.
-type MacCrashInfo struct {
-	Version uint64
-	// All fields below are set from version 4 on, AbortCause from version 5 on.
-	Thread, DialogMode, AbortCause                      uint64
-	ModulePath, Message, Signature, Backtrace, Message2 []byte
-}
-
-// MaxMacRecords is the most records that the stream has.
-const MaxMacRecords = 20
-
-// The versions of MacCrashInfo that have more fields.
-const (
-	MacRecordVersion4 = 4
-	MacRecordVersion5 = 5
-)
-
 // readMacCrashInfo decodes the stream: a header with up to 20 locations of
 // records, each numbers followed by strings. A damaged record is lost alone.
 func (d *Dump) readMacCrashInfo(c wire.Cursor) error {

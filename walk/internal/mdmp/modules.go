@@ -6,15 +6,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// Module is a file whose code is in the process.
-type Module struct {
-	ModuleRecord
-	Name     Text // the path
-	CodeView CodeView
-	// MiscName is the name of a DBG file (IMAGE_DEBUG_MISC); hardly ever there.
-	MiscName string
-}
-
 // End returns the first address after the module.
 func (m *ModuleRecord) End() uint64 { return m.Base + uint64(m.Size) }
 
@@ -69,12 +60,6 @@ func (d *Dump) readModules(c wire.Cursor) error {
 // module may be the end of the address space.
 func validImage(base uint64, size uint32) bool {
 	return size != 0 && base+uint64(size)-1 >= base
-}
-
-// UnloadedModule is a module that the process had loaded and unloaded.
-type UnloadedModule struct {
-	UnloadedRecord
-	Name Text
 }
 
 // End returns the first address after the module.

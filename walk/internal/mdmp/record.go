@@ -26,7 +26,8 @@ import (
 func read(c *wire.Cursor, record any) { decode(c, reflect.Indirect(reflect.ValueOf(record))) }
 
 func decode(c *wire.Cursor, v reflect.Value) {
-	switch kind := v.Kind(); {
+	kind := v.Kind()
+	switch {
 	case kind == reflect.Slice:
 		for i := range v.Len() {
 			decode(c, v.Index(i))

@@ -213,13 +213,6 @@ type MiscRecord struct {
 	Cookie ProcessCookie
 }
 
-// MiscInfo is MINIDUMP_MISC_INFO, and the flags of the fields that it has.
-type MiscInfo struct {
-	MiscRecord
-	Known     uint32
-	HasXState bool
-}
-
 // MiscInfo1 is the first version of MINIDUMP_MISC_INFO.
 type MiscInfo1 struct {
 	Size       uint32 `raw:"size_of_info,d"`

@@ -8,12 +8,6 @@ import (
 	"symkit/internal/wire"
 )
 
-// SystemInfo is MINIDUMP_SYSTEM_INFO.
-type SystemInfo struct {
-	SystemRecord
-	ServicePack Text // Windows: the service pack; Linux: uname -srvmo; macOS: the build
-}
-
 // readSystemInfo decodes MINIDUMP_SYSTEM_INFO. An unreadable service pack is
 // lost alone.
 func (d *Dump) readSystemInfo(c wire.Cursor) error {

@@ -51,7 +51,8 @@ func (t Text) unit(i int) rune {
 // Valid reports whether the string is UTF-16: each surrogate has its other half.
 func (t Text) Valid() bool {
 	for i := 0; i+1 < len(t.units); i += 2 {
-		switch r := t.unit(i); {
+		r := t.unit(i)
+		switch {
 		case r&0xfc00 == 0xd800 && i+3 < len(t.units) && t.unit(i+2)&0xfc00 == 0xdc00:
 			i += 2
 		case r&0xf800 == 0xd800:
@@ -68,37 +69,4 @@ func TextOf(units []uint16) Text {
 		end = len(units)
 	}
 	return Text{Append(make([]byte, 0, 2*end), binary.LittleEndian, units[:end]), false}
-}
-
-// name finds the MINIDUMP_STRING at rva: a size in bytes, then UTF-16. Errors in
-// rva are located at at, where the file has the offset.
-func (d *Dump) name(rva uint64, at int) (Text, error) {
-	c := d.rest(rva, at)
-	start := c.Pos()
-	size := c.U32()
-
-	// UTF-16 has units of two bytes.
-	if c.Err() == nil && (size%2 != 0 || size > maxName) {
-		c.Fail(start, ErrString)
-	}
-	units := c.Bytes(uint64(size))
-	if c.Err() != nil {
-		return Text{}, c.Err()
-	}
-	return Text{units, d.BigEndian}, nil
-}
-
-// optional finds a string as name does; offset 0 means that there is no string.
-func (d *Dump) optional(o Offset) (Text, error) {
-	if o.RVA == 0 {
-		return Text{}, nil
-	}
-	return d.name(uint64(o.RVA), o.At)
-}
-
-// utf8 returns the bytes of a MinidumpUTF8String: a size in bytes, and then the bytes.
-func (d *Dump) utf8(o Offset) ([]byte, error) {
-	s := d.rest(uint64(o.RVA), o.At)
-	b := s.Bytes(uint64(s.U32()))
-	return b, s.Err()
 }

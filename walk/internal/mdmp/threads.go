@@ -31,12 +31,6 @@ func (d *Dump) ThreadByID(id uint32) int {
 	return -1
 }
 
-// ThreadName is MINIDUMP_THREAD_NAME.
-type ThreadName struct {
-	ID   uint32
-	Name Text
-}
-
 // readThreadNames decodes MINIDUMP_THREAD_NAME_LIST. A name that cannot be
 // read is lost alone.
 func (d *Dump) readThreadNames(c wire.Cursor) error {
@@ -57,12 +51,6 @@ func (d *Dump) readThreadNames(c wire.Cursor) error {
 func (d *Dump) readThreadInfos(c wire.Cursor) error {
 	table[threadInfo](&c, sizeOf[threadInfo](), false)
 	return c.Err()
-}
-
-// Exception is MINIDUMP_EXCEPTION_STREAM: why the process died.
-type Exception struct {
-	ExceptionRecord
-	Parameters []uint64 // as many as the system gave
 }
 
 // readException decodes MINIDUMP_EXCEPTION_STREAM. If the number of parameters is

@@ -7,44 +7,94 @@ import (
 	"symkit/internal/wire"
 )
 
-// StreamType is MINIDUMP_STREAM_TYPE: the content of a stream.
-type StreamType uint32
+// Read decodes the minidump in data. The error is a *located.Error, its offset
+// counted from the start of the file; streams that cannot be
+// read are no error: see Required.
+func Read(data []byte) (*Dump, error) {
+	d := &Dump{data: data, budget: len(data), streams: map[StreamType]state{}}
 
-// The types of streams that are read.
-const (
-	ThreadListStream         StreamType = 3
-	ModuleListStream         StreamType = 4
-	MemoryListStream         StreamType = 5
-	ExceptionStream          StreamType = 6
-	SystemInfoStream         StreamType = 7
-	Memory64ListStream       StreamType = 9
-	HandleDataStream         StreamType = 12
-	UnloadedModuleListStream StreamType = 14
-	MiscInfoStream           StreamType = 15
-	MemoryInfoListStream     StreamType = 16
-	ThreadInfoListStream     StreamType = 17
-	ThreadNamesStream        StreamType = 24
+	// The signature reads as MDMP only in the byte order of the machine that wrote the dump.
+	c := wire.New(Section, data, false)
+	if c.U32() != Signature {
+		d.BigEndian = true
+		c = wire.New(Section, data, true)
+		if c.U32() != Signature {
+			return nil, &wire.Error{Section: Section, Offset: 0, Err: ErrSignature}
+		}
+	}
 
-	// Breakpad's.
-	BreakpadInfoStream    StreamType = 0x47670001
-	AssertionInfoStream   StreamType = 0x47670002
-	LinuxCPUInfoStream    StreamType = 0x47670003
-	LinuxProcStatusStream StreamType = 0x47670004
-	LinuxLsbReleaseStream StreamType = 0x47670005
-	LinuxCmdLineStream    StreamType = 0x47670006
-	LinuxEnvironStream    StreamType = 0x47670007
-	LinuxAuxvStream       StreamType = 0x47670008
-	LinuxMapsStream       StreamType = 0x47670009
+	// The low half of the version is the format's.
+	c = wire.New(Section, data, d.BigEndian)
+	read(&c, &d.Header)
+	switch {
+	case len(data) >= 8 && d.Header.Version&0xffff != Version:
+		return nil, &wire.Error{Section: Section, Offset: 4, Err: ErrVersion}
+	case c.Err() != nil:
+		return nil, c.Err()
+	}
+	err := d.readDirectory()
+	if err != nil {
+		return nil, err
+	}
+	d.readStreams()
+	return d, nil
+}
 
-	CrashpadInfoStream    StreamType = 0x43500001 // Crashpad's
-	StabilityReportStream StreamType = 0x4b6b0002 // Chromium's
+// readDirectory reads the directory, which can be anywhere in the file.
+func (d *Dump) readDirectory() error {
+	h := &d.Header
+	c := d.rest(uint64(h.Directory.RVA), h.Directory.At)
+	if c.Err() == nil && uint64(h.StreamCount) > uint64(c.Len())/sizeOf[Stream]() {
+		c.Fail(c.Pos(), ErrCount)
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	d.Directory = make([]Stream, h.StreamCount)
+	read(&c, d.Directory)
+	return nil
+}
 
-	// Mozilla's.
-	MacCrashInfoStream StreamType = 0x4d7a0001
-	MacBootArgsStream  StreamType = 0x4d7a0002
-	LinuxLimitsStream  StreamType = 0x4d7a0003
-	SoftErrorsStream   StreamType = 0x4d7a0004
-)
+// readStreams decodes every stream that has a decoder. If several streams have one type,
+// the last one counts.
+func (d *Dump) readStreams() {
+	// last has a key for each type that is decoded, so that unknown types in a
+	// large directory cost nothing.
+	last := make(map[StreamType]*Location, len(streams))
+	for _, s := range streams {
+		if s.read != nil {
+			last[s.typ] = nil
+		}
+	}
+
+	// Find the last stream of each type; each repetition of a type is noted as a loss.
+	for i, s := range d.Directory {
+		seen, known := last[s.Type]
+		if !known {
+			continue
+		}
+		if seen != nil {
+			d.lose(s.Type, &wire.Error{Section: Section, Offset: s.Location.At - 4, Err: ErrDuplicate})
+		}
+		last[s.Type] = &d.Directory[i].Location
+	}
+	clear(d.streams)
+
+	// Decode in the order of the table, because contexts depend on the system information.
+	for _, s := range streams {
+		place := last[s.typ]
+		if place == nil {
+			continue
+		}
+		err := s.read(d, d.at(*place))
+		d.lose(s.typ, err)
+		d.streams[s.typ] = state{err, d.streams[s.typ].damaged}
+	}
+
+	// All memory is known only after every stream: stacks are in the list of threads, the
+	// other memory is in two lists.
+	d.indexMemory()
+}
 
 // stream is one type of streams.
 type stream struct {
