@@ -27,6 +27,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/emit"
 	"symkit/internal/mem"
 )
 
@@ -72,6 +73,12 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	return openOther(path)
 }
 
+// FromIndex looks up addresses in a symbol file that is open already: path and buildID, which may be nil, are what
+// Path and BuildID return; release is called by Close.
+func FromIndex(path string, buildID []byte, index *emit.Index, release func()) *File {
+	return &File{path: path, source: &symbolFile{index, buildID}, close: release}
+}
+
 // openOther opens a GSYM file or a symbol file.
 func openOther(path string) (*File, error) {
 	mapped, err := mem.Open(path)
@@ -112,13 +119,15 @@ func (f *File) Close() { f.close() }
 // Path returns the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
-// BuildID returns the build id of an ELF file or a GSYM file, or nil.
+// BuildID returns the build id, or nil if the file has none or does not say.
 func (f *File) BuildID() []byte {
 	switch s := f.source.(type) {
 	case *module:
 		return s.image.BuildID()
 	case *gsymFile:
 		return s.file.UUID
+	case *symbolFile:
+		return s.id
 	}
 	return nil
 }

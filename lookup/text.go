@@ -7,9 +7,12 @@ import (
 )
 
 // symbolFile is an opened symbol file. Its addresses are module-relative.
-type symbolFile struct{ index *emit.Index }
+type symbolFile struct {
+	index *emit.Index
+	id    []byte // build id, or nil
+}
 
-func newSymbolFile(data []byte) *symbolFile { return &symbolFile{emit.NewIndex(data)} }
+func newSymbolFile(data []byte) *symbolFile { return &symbolFile{index: emit.NewIndex(data)} }
 
 func (x *symbolFile) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	err := mem.Guard(func() error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +17,13 @@ import (
 
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
+	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/internal/symbolizers"
 	"symkit/lookup"
 	"symkit/lookup/logs"
+	"symkit/walk"
+	"symkit/walk/symbols"
 )
 
 const description = `Say what is at an address: functions with the calls inlined there, source files, lines.
@@ -40,6 +44,10 @@ Examples:
 
   adb logcat | symaddr --sysroot ./symbols
 
+  symaddr --symbols https://symbols.example.org < report.txt       by build ids, from a symbol server
+
+  symaddr --symbols ./store --build-id=8cb693933a62… libapp.so 0x1149
+
   symaddr --format=json ./app 0x1149 | jq .
 
 Called addr2line or llvm-symbolizer, symaddr is that program: see docs/symaddr.md.
@@ -55,10 +63,12 @@ type cli struct {
 	Format     string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
 	NoInlines  bool          `name:"no-inlines" help:"Show the function that has the code alone."`
 	Mangled    bool          `help:"Show linkage names."`
-	Basenames  bool          `short:"s" help:"Leave out directories of source files."`
+	Basenames  bool          `help:"Leave out directories of source files."`
 	DebugDir   []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
 	Sysroot    []string      `sep:"none" placeholder:"DIR" help:"Use DIR as the root directory for modules of logs and for debug files. May be repeated."`
 	DwoDir     []string      `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for .dwo and .dwp files in DIR. May be repeated."`
+	Symbols    []string      `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or URL of a symbol server or bucket (s3://BUCKET/PREFIX): for modules that are not on this machine, by build id. May be repeated."`
+	ID         string        `name:"build-id" placeholder:"ID" help:"FILE is the name of the module with this build id in --symbols."`
 	Debuginfod bool          `help:"Ask the servers of DEBUGINFOD_URLS for debug files."`
 	Memory     command.Bytes `placeholder:"SIZE" help:"Keep what was read of files in about SIZE, as in 512M. Default: no bound."`
 	Jobs       int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
@@ -70,22 +80,44 @@ type cli struct {
 	stdout io.Writer
 	stderr *command.Messages
 	files  *lookup.Cache
+	stores *symbols.Sources // those of --symbols, or nil
 }
 
 // Validate is called by kong.
 func (c *cli) Validate() (err error) {
+	if c.ID != "" {
+		id, err := hex.DecodeString(c.ID)
+		if err != nil || len(id) == 0 {
+			return fmt.Errorf("--build-id %s: want hexadecimal digits", c.ID)
+		}
+		if len(c.Symbols) == 0 {
+			return errors.New("--build-id is about --symbols: say where symbols are")
+		}
+	}
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }
 
 // work answers the questions of the command line or of standard input.
 func (c *cli) work(ctx context.Context) (int, error) {
+	if len(c.Symbols) > 0 {
+		stores, err := symbols.Open(ctx, c.Symbols, symbols.Options{PathsOnly: true, Jobs: c.Jobs})
+		if err != nil {
+			return command.Failed, err
+		}
+		c.stores = stores
+		defer stores.Close()
+	}
 	c.files = lookup.NewCache(int64(c.Memory), c.open)
 	defer c.files.Close()
 	if c.File == "" {
 		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.log(ctx, dst, line, nil) })
 	}
-	f, release, err := c.files.Get(ctx, c.File)
+	key := c.File
+	if c.ID != "" {
+		key = c.ID + storeMark + c.File
+	}
+	f, release, err := c.files.Get(ctx, key)
 	if err != nil {
 		return command.Failed, err
 	}
@@ -131,8 +163,15 @@ func number(text string) (uint64, error) {
 	return strconv.ParseUint(strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X"), 16, 64)
 }
 
+// storeMark separates the build id and the name in the key of a module of --symbols.
+const storeMark = "\x00"
+
 // open opens a file for the cache.
 func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
+	id, name, inStore := strings.Cut(path, storeMark)
+	if inStore {
+		return c.stored(ctx, id, name)
+	}
 	search := companion.Search{DebugDirs: c.DebugDir, SplitDirs: c.DwoDir, Sysroots: c.Sysroot}
 	if c.Debuginfod {
 		client, err := debuginfod.FromEnv()
@@ -146,6 +185,27 @@ func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
 		}
 	}
 	return lookup.Open(ctx, path, lookup.Options{Search: search, Memory: int64(c.Memory), Jobs: c.Jobs})
+}
+
+// errNotStored: --symbols has no symbols of a module.
+var errNotStored = errors.New("--symbols has no symbols of this module")
+
+// stored gets the symbols of the module with a build id and a name from the stores.
+func (c *cli) stored(ctx context.Context, id, name string) (*lookup.File, error) {
+	buildID, err := hex.DecodeString(id)
+	if err != nil {
+		return nil, err
+	}
+	s := c.stores.Symbols(ctx, &walk.Module{Path: name, Name: name, BuildID: buildID, DebugID: identity.ModuleID(buildID, false)})
+	if s == nil || s.Index == nil {
+		return nil, fmt.Errorf("%s, build id %s: %w", name, id, errNotStored)
+	}
+	release := func() {
+		if s.Close != nil {
+			_ = s.Close() // of a file that was read
+		}
+	}
+	return lookup.FromIndex(name, buildID, s.Index, release), nil
 }
 
 // errAddress: a text is no address.
@@ -199,6 +259,9 @@ func (c *cli) log(ctx context.Context, dst []byte, line string, f *lookup.File) 
 			return c.place(dst, f, r)
 		}
 		path := c.module(r)
+		if path == "" && c.stores != nil && r.BuildID != nil {
+			path = hex.EncodeToString(r.BuildID) + storeMark + filepath.Base(r.Module)
+		}
 		if path == "" {
 			return dst, false
 		}

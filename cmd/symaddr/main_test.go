@@ -45,7 +45,7 @@ func TestSymaddr(t *testing.T) {
 		{"FILE 4012de run+0x6e", "", "4012de: " + pop + "run+0x6e: " + pop},
 		{"--addresses=relative FILE 12de", "", "12de: " + pop},
 		{"--addresses=offset FILE 12de", "", "12de: " + pop},
-		{"--no-inlines -s FILE 4012de", "", "4012de: run at cxx.h:36:19\n"},
+		{"--no-inlines --basenames FILE 4012de", "", "4012de: run at cxx.h:36:19\n"},
 		{"--mangled FILE 4012de", "", "4012de: " + strings.Replace(pop, "shop::Stack<int, 4>::pop()", "_ZN4shop5StackIiLi4EE3popEv", 1)},
 		{"FILE 10", "", "10: ??\n"},
 		{"FILE", "0x4012de\nhello\n", "0x4012de: " + pop + "hello\n"},
@@ -75,6 +75,37 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestStore: modules that are not on this machine are found in a symbol store, by build id.
+func TestStore(t *testing.T) {
+	const id, name = "8cb693933a6223a77971790e89f1dba9597e3982", "app.so"
+	store := t.TempDir()
+	dir := filepath.Join(store, name, "9393B68C623AA7237971790E89F1DBA90")
+	err := os.MkdirAll(dir, 0o777)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "MODULE Linux x86_64 9393B68C623AA7237971790E89F1DBA90 app.so\nFILE 0 a.c\nFUNC 1000 20 0 outer\n1000 20 5 0\n"
+	err = os.WriteFile(filepath.Join(dir, name+".sym"), []byte(text), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := "#1 0x1 (/nowhere/app.so+0x1004) (BuildId: " + id + ")\n"
+	for _, tt := range []struct {
+		args, stdin string
+		want        ran
+	}{
+		{"--build-id=" + id + " " + name + " 1004", "", ran{0, "1004: outer at a.c:5\n", ""}},
+		{"", log, ran{0, "#1 0x1 outer at a.c:5\n", ""}},
+		{"", strings.Replace(log, "8cb6", "0000", 1), ran{0, strings.Replace(log, "8cb6", "0000", 1), ""}},
+		{"--build-id=0badcafe x 1", "", ran{1, "", "symaddr: error: x, build id 0badcafe: --symbols has no symbols of this module\n"}},
+	} {
+		got := runWith(t, "symaddr", tt.stdin, append([]string{"--symbols", store}, strings.Fields(tt.args)...)...)
+		if got != tt.want {
+			t.Errorf("symaddr %s: %+v, want %+v", tt.args, got, tt.want)
+		}
+	}
+}
+
 // TestMessages: what symaddr says of wrong command lines and files.
 func TestMessages(t *testing.T) {
 	p := programtest.Program{Name: "symaddr", Run: func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -85,6 +116,7 @@ func TestMessages(t *testing.T) {
 		"main.go 10":          {1, "main.go: neither an ELF file nor a symbol file"},
 		program86 + " zz":     {1, "zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
 		program86 + " run+zz": {1, "run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		"--build-id=zz x 1":   {80, "--build-id zz: want hexadecimal digits; see symaddr --help"},
 		"--addresses=offset " + program86 + " ffffffff": {1, "ffffffff: no segment of " + program86 + " has this file offset"},
 		"--format=xml " + program86:                     {80, `--format must be one of "text","json" but got "xml"; see symaddr --help`},
 	})

@@ -49,7 +49,7 @@ func Read(ctx context.Context, jobs int, f *elfx.File, wanted []Section, suffix 
 // ReadAll inflates all DWARF sections of f.
 func ReadAll(ctx context.Context, jobs int, f *elfx.File, suffix string, lim limits.Limits) (s dwarfx.Sections, errs []error, err error) {
 	s = Header(f, uint64(f.Size()), lim)
-	wanted := append(SectionsOf(&s), Section{".debug_info", &s.Info}, Section{".debug_abbrev", &s.Abbrev})
+	wanted := append([]Section{{".debug_info", &s.Info}, {".debug_abbrev", &s.Abbrev}}, SectionsOf(&s)...) // the largest first
 	errs, err = Read(ctx, jobs, f, wanted, suffix)
 	return s, errs, err
 }
