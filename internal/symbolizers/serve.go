@@ -23,10 +23,13 @@ type Questions struct {
 	// Answer appends the answer for a line to dst; addr is what Addr returned. It is called from several
 	// goroutines.
 	Answer func(dst []byte, line string, addr uint64) []byte
+	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
+	// since the other side counts answers.
+	Split bool
 }
 
-// maxLine is how many bytes of a line are read; what follows is a line of its own. A path has at most 4,096.
-const maxLine = 1 << 16
+// maxLine is how many bytes a line may have. A path has at most 4,096.
+const maxLine = 1 << 20
 
 // Sizes of batches: bytes that are read at once, blocks of these in a batch, and lines that a goroutine answers before
 // it takes others.
@@ -104,6 +107,7 @@ type batch struct {
 	q       Questions
 	text    []byte // complete lines without their ends, then the begin of the next one
 	ends    []int  // of lines in text
+	over    bool   // the rest of the current line is left out
 	order   []question
 	chunks  [][]byte // answers
 	answers []answer // by line
@@ -131,10 +135,16 @@ func (b *batch) add(block []byte) {
 		}
 		room := maxLine - (len(b.text) - start)
 		switch {
+		case b.over && n == len(block):
+			return
+		case b.over:
+			b.over = false
+			block = block[n+1:]
 		case n > room:
 			b.text = append(b.text, block[:room]...)
 			block = block[room:]
 			b.ends = append(b.ends, len(b.text))
+			b.over = !b.q.Split
 		case n == len(block):
 			b.text = append(b.text, block...)
 			return

@@ -130,6 +130,28 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeLong: what is too long for a line is left out, or a line of its own.
+func TestServeLong(t *testing.T) {
+	for _, split := range []bool{false, true} {
+		var out bytes.Buffer
+		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Split: split,
+			Answer: func(dst []byte, line string, _ uint64) []byte { return fmt.Appendf(dst, "%d ", len(line)) }}
+		const most = 1 << 20
+		var in strings.Builder
+		for _, n := range []int{1, most, most + 1, 0, 3*most + 5, 2, most + 7} {
+			in.WriteString(strings.Repeat("x", n) + "\n")
+		}
+		err := symbolizers.Serve(t.Context(), strings.NewReader(strings.TrimSuffix(in.String(), "\n")), &out, q)
+		want := "1 1048576 1048576 0 1048576 2 1048576 "
+		if split {
+			want = "1 1048576 1048576 1 0 1048576 1048576 1048576 5 2 1048576 7 "
+		}
+		if err != nil || out.String() != want {
+			t.Errorf("%v: %q, %v, want %q", split, out.String(), err, want)
+		}
+	}
+}
+
 // pieces reads few bytes at once.
 type pieces struct {
 	r    io.Reader
