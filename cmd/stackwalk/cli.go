@@ -55,8 +55,8 @@ type cli struct {
 	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated: tried in this order, before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
-	Sysroot  string   `placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has."`
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, below --sysroot."`
+	Sysroot  []string `sep:"none" placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has. May be repeated."`
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for binaries and debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
 	NoELF    bool     `name:"no-elf" help:"Do not take symbols from ELF files."`
 
 	PerfMap []string `name:"perf-map" sep:"none" placeholder:"FILE" help:"Name generated code (of a JIT compiler) with FILE (perf-PID.map, or a jitdump file). May be repeated."`

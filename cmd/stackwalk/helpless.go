@@ -86,16 +86,14 @@ func (j *job) given(res *walk.Result, rejected map[string]bool) (out []given) {
 		}
 	}
 	const noFile = "it has no file of the modules that were looked for"
-	for _, dir := range c.DebugDir {
+	for i, dir := range slices.Concat(c.DebugDir, c.Sysroot) {
+		flag := "--debug-dir"
+		if i >= len(c.DebugDir) {
+			flag = "--sysroot"
+		}
 		asked, used := below(res, dir, rejected)
 		if asked || used {
-			add("--debug-dir", dir, noFile, !used)
-		}
-	}
-	if c.Sysroot != "" {
-		asked, used := below(res, c.Sysroot, rejected)
-		if asked || used {
-			add("--sysroot", c.Sysroot, noFile, !used)
+			add(flag, dir, noFile, !used)
 		}
 	}
 	if len(c.PerfMap) > 0 {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"symkit/elfx/companion"
 	"symkit/walk"
 	"symkit/walk/corefile"
 	"symkit/walk/symbols/elfsyms"
@@ -147,7 +146,10 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
 	out, _ := cmd.CombinedOutput()
-	files := &sources.Files{Exe: filepath.Join(dir, prog), Sysroot: m.root(t, dir)}
+	files := &sources.Files{Exe: filepath.Join(dir, prog)}
+	if m.sysroot != "" {
+		files.Search.Sysroots = []string{m.root(t, dir)}
+	}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(filepath.Join(dir, "core"), corefile.Options{Files: files})
 	if err != nil {
@@ -161,10 +163,7 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 			t.Fatal(err)
 		}
 	}
-	if m.sysroot == "" {
-		files.Dirs = []string{companion.DefaultDebugDir}
-	}
-	res, err := walk.Walk(t.Context(), core.Process, &elfsyms.Supplier{Files: files, DebugDirs: files.Dirs}, opt)
+	res, err := walk.Walk(t.Context(), core.Process, &elfsyms.Supplier{Files: files}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +173,6 @@ func (m *noTables) crash(t *testing.T, dir, prog, how string) *walk.Stack {
 // root is a directory that has the machine's libraries, and dir, at the paths
 // that qemu's process knows them by.
 func (m *noTables) root(t *testing.T, dir string) string {
-	if m.sysroot == "" {
-		return ""
-	}
 	root := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(dir)), 0o777); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,6 @@ import (
 
 	"symkit/dump"
 	"symkit/elfx"
-	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/walk"
 	"symkit/walk/corefile"
@@ -105,7 +104,7 @@ func ours(t *testing.T, dir string) *walk.Result {
 func walkCore(t *testing.T, exe, path string) *walk.Result {
 	t.Helper()
 	return walkWith(t, exe, path, func(files *sources.Files) walk.Supplier {
-		return &elfsyms.Supplier{Files: files, DebugDirs: files.Dirs}
+		return &elfsyms.Supplier{Files: files}
 	})
 }
 
@@ -113,8 +112,8 @@ func walkCore(t *testing.T, exe, path string) *walk.Result {
 func walkWith(t *testing.T, exe, path string, supplier func(*sources.Files) walk.Supplier) *walk.Result {
 	t.Helper()
 	files := &sources.Files{Exe: exe}
-	if !strings.HasSuffix(filepath.Dir(exe), "-stripped") {
-		files.Dirs = []string{companion.DefaultDebugDir}
+	if strings.HasSuffix(filepath.Dir(exe), "-stripped") {
+		files.Search.DebugDirs = []string{} // the debug files of the libraries are not looked for
 	}
 	t.Cleanup(func() { files.Close() })
 	core, err := corefile.Open(path, corefile.Options{Files: files})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/walk/symbols"
 )
@@ -13,7 +14,7 @@ import (
 // same time; keep is symbols.Options.Keep for them.
 func (c *cli) sources(ctx context.Context, keep int64) (*symbols.Sources, error) {
 	opt := symbols.Options{
-		Exe: c.Exe, Sysroot: c.Sysroot, DebugDirs: c.DebugDir, PathsOnly: c.NoELF, Cache: c.Cache,
+		Exe: c.Exe, Search: companion.Search{Sysroots: c.Sysroot, DebugDirs: c.DebugDir}, PathsOnly: c.NoELF, Cache: c.Cache,
 		Uncached: c.stderr.Uncached("--cache"), Waiting: c.stderr.Waiting(""), Keep: keep, Jobs: c.Jobs,
 	}
 	if keep == 0 {

@@ -39,7 +39,7 @@ import (
 // there is one dump.
 func (c *cli) walk(ctx context.Context) (code int, err error) {
 	// A wrong path in the command line is reported before any work.
-	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", oneOrNone(c.Sysroot))); err != nil {
+	if err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot)); err != nil {
 		return command.Failed, err
 	}
 	if c.Exe != "" {
@@ -128,20 +128,15 @@ func (c *cli) inputs() []string {
 // modules returns the files that may have been read for the modules of a dump.
 func (c *cli) modules(res *walk.Result) (paths []string) {
 	for _, m := range res.Modules {
-		paths = append(paths, filepath.Join(c.Sysroot, m.Module.Path))
+		paths = append(paths, m.Module.Path)
+		for _, root := range c.Sysroot {
+			paths = append(paths, filepath.Join(root, m.Module.Path))
+		}
 		if m.Symbols != nil {
 			paths = append(paths, strings.Split(m.Symbols.From, " and ")...)
 		}
 	}
 	return paths
-}
-
-// oneOrNone returns a list of path, or nil if path is empty.
-func oneOrNone(path string) []string {
-	if path == "" {
-		return nil
-	}
-	return []string{path}
 }
 
 // job is one dump to walk.

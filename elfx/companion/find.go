@@ -62,7 +62,7 @@ func (p *Search) FindDebug(ctx context.Context, f *elfx.File) (*elfx.File, []Pro
 	s := &attempt{file: f, what: DebugFile}
 	id := f.BuildID()
 	sameID := func(c *elfx.File) error { return c.MatchBuildID(id) }
-	if found := s.first(p.buildIDPaths(id), sameID); found != nil {
+	if found := s.first(p.BuildIDPaths(id, debugSuffix), sameID); found != nil {
 		return found, s.probes
 	}
 

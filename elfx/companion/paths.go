@@ -10,6 +10,9 @@ import (
 	"symkit/limits"
 )
 
+// debugSuffix is the end of the names of debug files.
+const debugSuffix = ".debug"
+
 // DefaultDebugDir is the directory where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
@@ -54,9 +57,9 @@ func (p *Search) debugDirs() []string {
 	return dirs
 }
 
-// buildIDPaths returns the possible paths of the debug file with a build id (GDB manual,
-// "Separate Debug Files").
-func (p *Search) buildIDPaths(id []byte) (paths []string) {
+// BuildIDPaths returns the possible paths of the file with a build id in the directories of
+// debug files (GDB manual, "Separate Debug Files"). suffix is .debug for the debug file.
+func (p *Search) BuildIDPaths(id []byte, suffix string) (paths []string) {
 	const dirName = ".build-id"
 	if len(id) < 2 {
 		return nil
@@ -64,7 +67,7 @@ func (p *Search) buildIDPaths(id []byte) (paths []string) {
 
 	// The first byte of the build id is the directory, the rest is the file name.
 	name := hex.EncodeToString(id)
-	file := filepath.Join(name[:2], name[2:]+".debug")
+	file := filepath.Join(name[:2], name[2:]+suffix)
 	for _, dir := range p.debugDirs() {
 		if filepath.Base(dir) == dirName {
 			paths = append(paths, filepath.Join(dir, file))
@@ -166,7 +169,7 @@ func (p *Search) altPaths(f *elfx.File, link AltLink) (paths []string) {
 		paths = append(paths, filepath.Join(dir, ".dwz", filepath.Base(link.Path)))
 		paths = append(paths, filepath.Join(dir, ".dwz", afterDwz(link.Path)))
 	}
-	return append(paths, p.buildIDPaths(link.ID)...)
+	return append(paths, p.BuildIDPaths(link.ID, debugSuffix)...)
 }
 
 // afterDwz returns the part of a path after the last .dwz/. Debian has a directory for

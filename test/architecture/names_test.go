@@ -24,7 +24,7 @@ var publicNames = map[string]int{
 	"elfx":                 90,
 	"elfx/archive":         11,
 	"elfx/archive/pkg":     19,
-	"elfx/companion":       37,
+	"elfx/companion":       38,
 	"elfx/debuginfod":      20,
 	"elfx/identity":        5,
 	"emit":                 78,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"symkit/elfx"
+	"symkit/elfx/companion"
 	"symkit/elfx/identity"
 	"symkit/internal/wire"
 	"symkit/test/testfile"
@@ -316,7 +317,7 @@ func TestReallyDeleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files := &sources.Files{Sysroot: root}
+		files := &sources.Files{Search: companion.Search{Sysroots: []string{root}}}
 		c, err := New("core", core, Options{Files: files})
 		if err != nil {
 			t.Fatal(err)

@@ -38,10 +38,8 @@ import (
 type Options struct {
 	// Exe is the program's own file, if not empty.
 	Exe string
-	// Sysroot stands before the paths that a crash dump has.
-	Sysroot string
-	// DebugDirs have binaries and debug files. The default is companion.DefaultDebugDir, below Sysroot.
-	DebugDirs []string
+	// Search says where binaries and debug files are looked for.
+	Search companion.Search
 	// Debuginfod fetches files of modules that are not on this machine; nil: nothing is fetched.
 	Debuginfod *debuginfod.Client
 	// PathsOnly leaves out the ELF files of the modules as a source.
@@ -79,9 +77,6 @@ type Sources struct {
 // servers (https, http) and buckets (s3). It makes no request. ctx ends requests for the files of modules. The error
 // is an fs.PathError for a path that cannot be read, and a symserver.ErrURL for an address that is none.
 func Open(ctx context.Context, paths []string, opt Options) (*Sources, error) {
-	if len(opt.DebugDirs) == 0 {
-		opt.DebugDirs = []string{filepath.Join(opt.Sysroot, companion.DefaultDebugDir)}
-	}
 	s := &Sources{opt: opt, fetch: elfsyms.Fetch(ctx, opt.Debuginfod)}
 	if opt.Keep == 0 {
 		s.files = s.newFiles()
@@ -189,7 +184,7 @@ func (s *Sources) newFiles() *sources.Files {
 
 // local returns a finder of files on this machine.
 func (s *Sources) local() *sources.Files {
-	return &sources.Files{Exe: s.opt.Exe, Sysroot: s.opt.Sysroot, Dirs: s.opt.DebugDirs}
+	return &sources.Files{Exe: s.opt.Exe, Search: s.opt.Search}
 }
 
 // Close releases the symbols that are kept and the files of Files.
@@ -212,6 +207,6 @@ func (e elfFiles) Symbols(ctx context.Context, m *walk.Module) *walk.Symbols {
 	if e.s.files == nil {
 		defer files.Close()
 	}
-	made := elfsyms.Supplier{Files: files, DebugDirs: e.s.opt.DebugDirs, Jobs: e.s.opt.Jobs, Remote: e.s.opt.Debuginfod}
+	made := elfsyms.Supplier{Files: files, Jobs: e.s.opt.Jobs, Remote: e.s.opt.Debuginfod}
 	return made.Symbols(ctx, m)
 }

@@ -3,7 +3,7 @@
 //
 //	files := &sources.Files{Exe: "app"}
 //	defer files.Close()
-//	supplier := &elfsyms.Supplier{Files: files, DebugDirs: []string{companion.DefaultDebugDir}}
+//	supplier := &elfsyms.Supplier{Files: files}
 //	result, err := walk.Walk(ctx, process, supplier, walk.Options{})
 package elfsyms
 
@@ -27,11 +27,9 @@ import (
 
 // Supplier is a walk.Supplier that dumps the modules' ELF files.
 type Supplier struct {
-	// Files finds the modules' own files.
+	// Files finds the modules' own files. Debug files are looked for in the same places.
 	Files *sources.Files
-	// DebugDirs are the directories to look for debug files in.
-	DebugDirs []string
-	Jobs      int // goroutines of one dump; 0 means one per processor
+	Jobs  int // goroutines of one dump; 0 means one per processor
 	// Remote, if not nil, fetches files that are not on this machine from debuginfod servers.
 	Remote *debuginfod.Client
 	// Limits bound the cost of dumping one module. The modules' own files have the limits of
@@ -50,7 +48,7 @@ func Fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (s
 
 // search returns where companions are looked for.
 func (s *Supplier) search() companion.Search {
-	search := companion.Search{DebugDirs: s.DebugDirs}
+	search := s.Files.Search
 	if s.Remote != nil {
 		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
 			return s.Remote.Find(ctx, id, debuginfod.DebugInfo)

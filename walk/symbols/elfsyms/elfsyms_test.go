@@ -32,7 +32,7 @@ func TestSupplier(t *testing.T) {
 	}
 
 	got = s.Symbols(t.Context(), &walk.Module{Path: "/none", BuildID: []byte{1, 2, 3}})
-	if got.Index != nil || got.From != "" || len(got.Tried) != 2 {
+	if got.Index != nil || got.From != "" || len(got.Tried) != 4 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -3,7 +3,6 @@ package sources
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,11 +24,9 @@ import (
 type Files struct {
 	// Exe is the program's own file, if not empty.
 	Exe string
-	// Sysroot stands before the paths that the dump has; empty: the paths
-	// themselves.
-	Sysroot string
-	// Dirs have build-id directories, .build-id/xx/yyyy.
-	Dirs []string
+	// Search says where files are looked for: at the paths that the dump has, below each of
+	// the Sysroots if there are any, then in build-id directories of DebugDirs.
+	Search companion.Search
 	// Fetch, if not nil, gets the file of a module with a build id that is in
 	// none of these places, and returns its path. It is called once for a
 	// module, from any goroutine.
@@ -111,14 +108,27 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 	return got
 }
 
-// At reports whether the file at a path, below Sysroot, is m's.
+// At reports whether the file at a path, below one of the Sysroots, is m's.
 func (f *Files) At(path string, m *walk.Module) bool {
-	file, _ := openIf(filepath.Join(f.Sysroot, path), m, f.options(), matches)
-	if file == nil {
-		return false
+	for _, path := range f.below(path) {
+		file, _ := openIf(path, m, f.options(), matches)
+		if file != nil {
+			file.Close()
+			return true
+		}
 	}
-	file.Close()
-	return true
+	return false
+}
+
+// below returns the paths on this machine of a path that the dump has.
+func (f *Files) below(path string) (paths []string) {
+	if len(f.Search.Sysroots) == 0 {
+		return []string{path}
+	}
+	for _, root := range f.Search.Sysroots {
+		paths = append(paths, filepath.Join(root, path))
+	}
+	return paths
 }
 
 // options returns the options that files are opened with.
@@ -157,20 +167,9 @@ func (f *Files) candidates(m *walk.Module) (paths []string) {
 	}
 
 	if filepath.IsAbs(m.Path) {
-		paths = append(paths, filepath.Join(f.Sysroot, m.Path))
+		paths = append(paths, f.below(m.Path)...)
 	}
-	return append(paths, f.byBuildID(m, "")...)
-}
-
-// byBuildID are the paths in the build-id directories (GDB manual, "Separate
-// Debug Files").
-func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
-	if id := hex.EncodeToString(m.BuildID); len(id) > 2 {
-		for _, dir := range f.Dirs {
-			paths = append(paths, filepath.Join(dir, ".build-id", id[:2], id[2:]+suffix))
-		}
-	}
-	return paths
+	return append(paths, f.Search.BuildIDPaths(m.BuildID, "")...)
 }
 
 // Debug finds the separate debug file of a module whose own file is missing, in
@@ -178,7 +177,7 @@ func (f *Files) byBuildID(m *walk.Module, suffix string) (paths []string) {
 // The probes list the searched places in order.
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
-	for _, path := range f.byBuildID(m, ".debug") {
+	for _, path := range f.Search.BuildIDPaths(m.BuildID, ".debug") {
 		file, probe := openIf(path, m, f.options(), sameBuildID)
 		probes = append(probes, probe)
 		if file != nil {

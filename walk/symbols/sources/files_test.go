@@ -51,7 +51,7 @@ func TestFiles(t *testing.T) {
 		{"another name, the size", exe, walk.Module{Path: "app", Base: 1 << 20, End: 1<<20 + size, Foreign: true}, []error{nil}},
 		{"another name, another size", exe, walk.Module{Path: "app", Base: 1 << 20, End: 1<<20 + size + 4096, Foreign: true}, []error{ErrOtherSize}},
 	} {
-		files := Files{Exe: test.exe}
+		files := Files{Exe: test.exe, Search: nowhere}
 		got, probes := files.Binary(&test.m)
 		var errs []error
 		for i, p := range probes {
@@ -172,6 +172,9 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// nowhere has no directories of debug files.
+var nowhere = companion.Search{DebugDirs: []string{}}
+
 // TestFetch: a file that is not on this machine is fetched, once; it must be the module's.
 func TestFetch(t *testing.T) {
 	const exe = "../../../testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"
@@ -181,7 +184,7 @@ func TestFetch(t *testing.T) {
 	}
 	defer f.Close()
 	calls, failing := 0, errors.New("no server")
-	files := Files{Fetch: func(m *walk.Module) (string, error) {
+	files := Files{Search: nowhere, Fetch: func(m *walk.Module) (string, error) {
 		calls++
 		return exe, map[bool]error{true: failing}[m.Path == "fails"]
 	}}
@@ -225,7 +228,7 @@ func TestDebug(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	files := Files{Dirs: []string{"none", dir}}
+	files := Files{Search: companion.Search{DebugDirs: []string{"none", dir}}}
 	f, probes := files.Debug(&walk.Module{BuildID: id})
 	if f == nil || len(probes) != 2 || !errors.Is(probes[0].Err, fs.ErrNotExist) || probes[1] != (companion.Probe{Path: path}) {
 		t.Fatal(f, probes)
