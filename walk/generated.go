@@ -18,7 +18,8 @@ type Generated struct {
 	funcs []generatedFunc // by address, of the same address the latest last
 	lines []generatedLine // by address
 	// ends is the greatest end of the functions up to each.
-	ends []uint64
+	ends  []uint64
+	files []*mem.Mapping
 }
 
 type generatedFunc struct {
@@ -70,26 +71,34 @@ func (g *Generated) Add(data []byte) error {
 	return err
 }
 
-// AddFile is Add for the file at path, which stays mapped until close is called.
-func (g *Generated) AddFile(path string) (close func() error, err error) {
+// AddFile is Add for the file at path, which stays mapped until Close.
+func (g *Generated) AddFile(path string) error {
 	file, err := mem.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-
+	g.files = append(g.files, file)
 	changed := mem.Guard(func() error {
 		err = g.Add(file.Bytes())
 		return nil
 	})
-	if err == nil {
-		err = changed
-	}
-
+	err = cmp.Or(err, changed)
 	if err != nil {
-		file.Release()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return file.Release, nil
+	return nil
+}
+
+// Close releases the files. It may be called for a nil Generated.
+func (g *Generated) Close() (err error) {
+	if g == nil {
+		return nil
+	}
+	for _, file := range g.files {
+		err = errors.Join(err, file.Release())
+	}
+	g.files = nil
+	return err
 }
 
 func (g *Generated) add(addr, size uint64, name []byte) {

@@ -113,7 +113,7 @@ func TestGeneratedFiles(t *testing.T) {
 			}
 		}
 	}
-	if _, err := new(Generated).AddFile("testdata/missing"); err == nil {
+	if err := new(Generated).AddFile("testdata/missing"); err == nil {
 		t.Error("a file that is not there")
 	}
 }

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
+	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/filename"
 	"symkit/internal/par"
@@ -46,25 +49,34 @@ func (c *cli) batch(ctx context.Context) (code int, err error) {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 
-	// The messages about a dump are held back until those about the dumps before it are
-	// written.
-	index := newIndex(c.Dumps)
-	notes := &notes{out: c.stderr, held: make([][]byte, len(c.Dumps)), codes: make([]int, len(c.Dumps))}
+	entries := make([]report.IndexEntry, len(c.Dumps))
+	codes := slices.Repeat([]int{command.Failed}, len(c.Dumps))
+	notes := &notes{out: c.stderr, held: map[int][]byte{}}
 	err = par.For(ctx, jobs, len(c.Dumps), func(i int) error {
-		notes.add(i, func(w io.Writer) int { return c.one(ctx, c.Dumps[i], syms, w, index.at(i)) })
+		var about bytes.Buffer
+		codes[i] = c.one(ctx, c.Dumps[i], syms, &about, &entries[i])
+		notes.put(i, about.Bytes())
 		return nil
 	})
 	if err != nil {
-		return command.Failed, fmt.Errorf("interrupted: %s of %s dumps are done, their results whole", quantity.Number(notes.done()), quantity.Number(len(c.Dumps)))
+		done := len(slices.DeleteFunc(codes, func(code int) bool { return code == command.Failed }))
+		return command.Failed, fmt.Errorf("interrupted: %s of %s dumps are done, their results whole", quantity.Number(done), quantity.Number(len(c.Dumps)))
 	}
 	c.helped.tell(c.stderr)
 	if c.Format == "html" {
-		err = c.writeIndex(ctx, index)
-		if err != nil {
-			return command.Failed, err
-		}
+		err = c.writeIndex(ctx, entries)
 	}
-	return notes.code(), nil
+	if err != nil || slices.Contains(codes, command.Failed) {
+		return command.Failed, err
+	}
+	return slices.Max(codes), nil
+}
+
+// writeIndex writes index.html, the page about all dumps, beside the pages of the dumps.
+func (c *cli) writeIndex(ctx context.Context, entries []report.IndexEntry) error {
+	return atomicfile.Write(ctx, filepath.Join(c.Out, "index.html"), func(w io.Writer) error {
+		return report.Index(w, "stackwalk "+command.Version(), entries)
+	})
 }
 
 // one walks one of many dumps, writes its messages to stderr, and returns the exit
@@ -74,6 +86,8 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	var about bytes.Buffer
 	j := c.job(path, syms, &about)
 	defer j.files.Close()
+	page := url.URL{Path: "./" + remote.Name(path) + extensions["html"]}
+	*entry = report.IndexEntry{Dump: remote.Shown(path), Page: page.String()}
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
@@ -106,50 +120,26 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	return code
 }
 
-// notes writes the messages about each dump in the order of the dumps.
+// notes writes the messages about each dump after those about the dumps before it.
 type notes struct {
-	out   io.Writer
-	mu    sync.Mutex
-	next  int      // the first dump whose messages are not written yet
-	held  [][]byte // messages of the dumps from next on; nil: not done
-	codes []int
+	out  io.Writer
+	mu   sync.Mutex
+	next int            // the first dump whose messages are not written yet
+	held map[int][]byte // messages of later dumps
 }
 
-// add calls work for dump i, and writes its messages after those of the dumps
-// before it.
-func (n *notes) add(i int, work func(io.Writer) int) {
-	var b bytes.Buffer
-	code := work(&b)
-
+// put writes the messages about dump i, or holds them back.
+func (n *notes) put(i int, text []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.codes[i], n.held[i] = code, append([]byte{}, b.Bytes()...)
-
-	// Write the messages of all dumps whose turn has come.
-	for ; n.next < len(n.held) && n.held[n.next] != nil; n.next++ {
-		n.out.Write(n.held[n.next])
-		n.held[n.next] = []byte{}
-	}
-}
-
-// done returns the number of dumps that were walked to the end.
-func (n *notes) done() (done int) {
-	for i, held := range n.held {
-		if held != nil && n.codes[i] != command.Failed {
-			done++
+	n.held[i] = text
+	for {
+		text, ok := n.held[n.next]
+		if !ok {
+			return
 		}
+		n.out.Write(text)
+		delete(n.held, n.next)
+		n.next++
 	}
-	return done
-}
-
-// code returns the exit code of the run: Failed if any dump failed, and otherwise the
-// greatest.
-func (n *notes) code() (code int) {
-	for _, c := range n.codes {
-		if c == command.Failed {
-			return c
-		}
-		code = max(code, c)
-	}
-	return code
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -106,34 +105,20 @@ func (c *cli) Validate() error {
 	if c.Machine {
 		c.Format = "machine"
 	}
+
+	// A misspelled URL would be taken for a path.
+	paths := slices.DeleteFunc(slices.Clone(c.Symbols), symserver.IsURL)
 	err = cmp.Or(command.Inputs("", c.Dumps, command.Schemes...), command.Output("--output", c.Output), command.Output("--out", c.Out),
-		command.Output("--minidump", c.Minidump))
+		command.Output("--minidump", c.Minidump), c.arguments(), c.validateMany(), command.Inputs("--symbols", paths, command.Schemes...))
 	if err != nil {
 		return err
 	}
-	if err := c.arguments(); err != nil {
-		return err
-	}
-	if err := c.validateWorker(); err != nil {
-		return err
-	}
-
-	// A misspelled URL would be taken for a path.
 	for _, s := range c.Symbols {
-		if err := misspelt(s); err != nil {
-			return err
-		}
 		if _, err := symserver.New(s, ""); symserver.IsURL(s) && err != nil {
 			return err
 		}
 	}
 
-	if len(c.PerfMap) > 0 && c.Out != "" {
-		return errors.New("--perf-map is about one process: leave out --out")
-	}
-	if c.Annotations != "" && c.Out != "" {
-		return errors.New("--annotations is about one process: leave out --out")
-	}
 	if c.Source != "" {
 		if err := report.CheckSourceLink(c.Source); err != nil {
 			return fmt.Errorf("--source-link: %w", err)
@@ -145,23 +130,34 @@ func (c *cli) Validate() error {
 	return nil
 }
 
-// likeURL matches texts that begin like a URL. One letter before the colon is a drive of
-// Windows.
-var likeURL = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`) })
-
-// misspelt returns an error about a value of --symbols that looks like a URL, but is neither
-// the URL of a symbol server nor a path.
-func misspelt(s string) error {
-	if symserver.IsURL(s) || !likeURL().MatchString(s) {
+// validateMany checks the flags of --out and --worker.
+func (c *cli) validateMany() error {
+	many := "--worker"
+	switch {
+	case !c.many():
 		return nil
+	case !c.Worker:
+		many = "--out"
+	case len(c.Dumps) > 0:
+		return errors.New("--worker reads the paths of dumps from standard input; leave out the arguments")
+	case c.Output != "" || c.Out != "" || c.Format != "text" && c.Format != "json":
+		return errors.New("--worker writes JSON to standard output; leave out --output, --out and --format")
+	default:
+		c.Format = "json"
 	}
-
-	// A text that begins like a URL may still be the name of a file.
-	if _, err := os.Stat(s); err == nil {
-		return nil
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"--perf-map", len(c.PerfMap) > 0}, {"--annotations", c.Annotations != ""}, {"--minidump", c.Minidump != ""}} {
+		if flag.set {
+			return fmt.Errorf("%s is about one process: leave out %s", flag.name, many)
+		}
 	}
-	return fmt.Errorf("--symbols %v: the URL of a symbol server begins with http://, https:// or s3://", address.New(s))
+	return nil
 }
+
+// many reports whether the command line is about more than one dump.
+func (c *cli) many() bool { return c.Out != "" || c.Worker }
 
 const errNoDump = command.MissingArgument("<dump> ...")
 
@@ -192,8 +188,6 @@ func (c *cli) arguments() error {
 		return errors.New("several dumps: say where results go with --out")
 	case c.Out != "" && slices.Contains(dumps, standardInput):
 		return errors.New("standard input has no name for a result: say where the result goes with --output")
-	case c.Out != "" && c.Minidump != "":
-		return errors.New("--minidump is about one process: leave out --out")
 	case c.Minidump == "-":
 		return errors.New("--minidump -: want the name of a file")
 	case c.Minidump != "" && c.Minidump == c.Output:

@@ -28,18 +28,15 @@ func (j *job) exeBelongs(res *walk.Result) bool {
 	return j.files.ExeError(res.Process.Modules, res.Process.Main) == nil
 }
 
-// given is a flag with a path, and why it helped nothing in a dump; empty: it helped.
-type given struct{ flag, path, reason string }
+// given is a flag with its value, and why it helped nothing in a dump; empty: it helped.
+type given struct{ flag, reason string }
 
 // sums counts, over many dumps, what the command line gives and what helped nothing.
 type sums struct {
 	mu      sync.Mutex
 	dumps   int
-	useless map[string]given // by flag and path, with the reason of the last dump
-	helped  map[string]bool  // by flag and path
+	reasons map[string]string // of the last dump, by flag; empty for a flag that has helped a dump
 }
-
-func (g *given) key() string { return g.flag + " " + g.path }
 
 // helpless warns about what the command line gives and what helped nothing. rejected has the paths
 // that a warning names already. Of several dumps another one may be helped: they are counted. The
@@ -56,22 +53,19 @@ func (j *job) helpless(w io.Writer, res *walk.Result, rejected map[string]bool) 
 	}
 	for _, g := range all {
 		if g.reason != "" {
-			command.Line(w, "stackwalk: warning: %s: not used: %s", g.key(), g.reason)
+			command.Line(w, "stackwalk: warning: %s: not used: %s", g.flag, g.reason)
 		}
 	}
 }
 
-// many reports whether the command line is about more than one dump.
-func (c *cli) many() bool { return c.Out != "" || c.Worker }
-
 // given returns what helped in a dump, and what did not though it could have.
 func (j *job) given(res *walk.Result, rejected map[string]bool) (out []given) {
 	c := j.c
-	add := func(flag, path, reason string, useless bool) {
+	add := func(flag, value, reason string, useless bool) {
 		if !useless {
 			reason = ""
 		}
-		out = append(out, given{flag, path, reason})
+		out = append(out, given{flag + " " + value, reason})
 	}
 
 	// The warnings about each of many dumps do not say that none was helped.
@@ -85,7 +79,6 @@ func (j *job) given(res *walk.Result, rejected map[string]bool) (out []given) {
 			add("--symbols", path, "the dump has no module of its name and id", slices.Contains(strangers, path))
 		}
 	}
-	const noFile = "it has no file of the modules that were looked for"
 	for i, dir := range slices.Concat(c.DebugDir, c.Sysroot) {
 		flag := "--debug-dir"
 		if i >= len(c.DebugDir) {
@@ -93,7 +86,7 @@ func (j *job) given(res *walk.Result, rejected map[string]bool) (out []given) {
 		}
 		asked, used := below(res, dir, rejected)
 		if asked || used {
-			add(flag, dir, noFile, !used)
+			add(flag, dir, "it has no file of the modules that were looked for", !used)
 		}
 	}
 	if len(c.PerfMap) > 0 {
@@ -110,29 +103,27 @@ func (s *sums) add(all []given) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dumps++
-	if s.helped == nil {
-		s.helped, s.useless = map[string]bool{}, map[string]given{}
+	if s.reasons == nil {
+		s.reasons = map[string]string{}
 	}
 	for _, g := range all {
-		if g.reason == "" {
-			s.helped[g.key()] = true
-		} else {
-			s.useless[g.key()] = g
+		reason, known := s.reasons[g.flag]
+		if !known || reason != "" {
+			s.reasons[g.flag] = g.reason
 		}
 	}
 }
 
 // tell warns about what helped no dump.
 func (s *sums) tell(w io.Writer) {
-	for _, key := range slices.Sorted(maps.Keys(s.useless)) {
-		if s.helped[key] {
-			continue
+	for _, flag := range slices.Sorted(maps.Keys(s.reasons)) {
+		reason := s.reasons[flag]
+		if reason != "" && s.dumps > 1 {
+			reason = fmt.Sprintf("it helped none of %d dumps", s.dumps)
 		}
-		text := fmt.Sprintf("it helped none of %d dumps", s.dumps)
-		if s.dumps == 1 {
-			text = s.useless[key].reason
+		if reason != "" {
+			command.Line(w, "stackwalk: warning: %s: not used: %s", flag, reason)
 		}
-		command.Line(w, "stackwalk: warning: %s: not used: %s", key, text)
 	}
 }
 

@@ -78,12 +78,11 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	j.options.Progress, j.options.Jobs = func(m *walk.Module) { c.stderr.Loading("symbols", m.Name) }, c.Jobs
 
 	// The names of generated code differ between processes, so they are read for one dump.
-	generated, closeMaps, err := c.generated()
+	j.options.Generated, err = c.generated()
+	defer j.options.Generated.Close()
 	if err != nil {
 		return command.Failed, err
 	}
-	defer closeMaps()
-	j.options.Generated = generated
 	return j.run(ctx, func(res *walk.Result) error {
 		c.stderr.Erase()
 		for _, o := range c.reports(c.Dumps[0]) {
@@ -97,27 +96,17 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 }
 
 // generated reads the names of generated code. The names are nil without --perf-map.
-func (c *cli) generated() (*walk.Generated, func(), error) {
-	var closers []func() error
-	closeAll := func() {
-		for _, f := range closers {
-			f()
-		}
-	}
-	if len(c.PerfMap) == 0 {
-		return nil, closeAll, nil
-	}
-
-	g := &walk.Generated{}
+func (c *cli) generated() (g *walk.Generated, err error) {
 	for _, path := range c.PerfMap {
-		f, err := g.AddFile(path)
-		if err != nil {
-			closeAll()
-			return nil, nil, command.Unreadable("--perf-map", path, err, "a perf map (lines of START SIZE NAME) or a jitdump file")
+		if g == nil {
+			g = &walk.Generated{}
 		}
-		closers = append(closers, f)
+		err := g.AddFile(path)
+		if err != nil {
+			return g, command.Unreadable("--perf-map", path, err, "a perf map (lines of START SIZE NAME) or a jitdump file")
+		}
 	}
-	return g, closeAll, nil
+	return g, nil
 }
 
 // inputs returns the files that the command line names to be read.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"runtime"
 	"strings"
@@ -65,24 +64,4 @@ func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) wo
 		a.Status = noStack
 	}
 	return a
-}
-
-// validateWorker checks the flags of --worker.
-func (c *cli) validateWorker() error {
-	switch {
-	case !c.Worker:
-		return nil
-	case len(c.Dumps) > 0:
-		return errors.New("--worker reads the paths of dumps from standard input; leave out the arguments")
-	case c.Output != "" || c.Out != "" || c.Format != "text" && c.Format != "json":
-		return errors.New("--worker writes JSON to standard output; leave out --output, --out and --format")
-	case len(c.PerfMap) > 0:
-		return errors.New("--perf-map is about one process: leave out --worker")
-	case c.Minidump != "":
-		return errors.New("--minidump is about one process: leave out --worker")
-	case c.Annotations != "":
-		return errors.New("--annotations is about one process: leave out --worker")
-	}
-	c.Format = "json"
-	return nil
 }

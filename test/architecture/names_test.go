@@ -34,7 +34,7 @@ var publicNames = map[string]int{
 	"lookup/gsym":          18,
 	"lookup/logs":          3,
 	"sframe":               30,
-	"walk":                 63,
+	"walk":                 64,
 	"walk/compare":         7,
 	"walk/corefile":        10,
 	"walk/dumpfile":        10,
