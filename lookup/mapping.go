@@ -1,0 +1,103 @@
+package lookup
+
+import (
+	"cmp"
+	"debug/elf"
+	"strings"
+
+	"symkit/elfx"
+)
+
+// Mapping is where a process, or a kernel, had a part of a file in memory.
+type Mapping struct {
+	// Start and Limit are the first address, and the one after the last.
+	Start, Limit uint64
+	// Offset is the file offset of Start.
+	Offset uint64
+	// Symbol is, of a kernel, the symbol whose address Start is: _text or _stext; "" if that is not known.
+	Symbol string
+}
+
+// kernelSpace is where the addresses of kernels begin.
+const kernelSpace = 1 << 63
+
+// Address returns the virtual address, in f, of an address in memory. ok is false if that is not known: the address is
+// outside of the mapping, no segment with code was mapped there, or f is a symbol file, which has no segments. A
+// mapping of zeros, which tools make up, has virtual addresses.
+func (m Mapping) Address(f *File, addr uint64) (virtual uint64, ok bool) {
+	all := m.Limit == 0 || m.Limit == ^uint64(0)
+	switch {
+	case m.Start == 0 && m.Offset == 0 && all:
+		return addr, true
+	case f.image == nil || addr < m.Start || addr >= m.Limit && m.Limit > m.Start:
+		return 0, false
+	}
+	main := f.image.image.Main
+	switch {
+	case main.Type == elf.ET_REL:
+		return m.object(main, addr)
+	case m.Start >= kernelSpace || m.Symbol != "":
+		return m.kernel(f, addr)
+	}
+	virtual, ok = f.Address(Offset, addr-m.Start+m.Offset)
+	if ok {
+		return virtual, true
+	}
+	return m.bare(main, addr)
+}
+
+// kernel is Address for a kernel, which has moved as a whole. Its Offset says nothing.
+func (m Mapping) kernel(f *File, addr uint64) (uint64, bool) {
+	for _, name := range []string{cmp.Or(m.Symbol, "_stext"), "_text"} {
+		for _, s := range f.Symbols(nil, name) {
+			if (s.Addr-m.Start)%smallestPage == 0 { // a kernel moves by whole pages
+				return addr - m.Start + s.Addr, true
+			}
+		}
+	}
+	for _, r := range f.image.image.Main.ExecRanges() {
+		return addr - m.Start + r.Lo, true
+	}
+	return 0, false
+}
+
+// object is Address for a kernel's module. The kernel puts its code sections one after the other (layout_sections in
+// Linux), those that it drops after the start elsewhere.
+func (m Mapping) object(f *elfx.File, addr uint64) (uint64, bool) {
+	left := addr - m.Start
+	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+	for i, from := 0, uint64(0); i < len(f.Sections); i++ {
+		s := &f.Sections[i]
+		if s.Flags&code != code || strings.HasPrefix(s.Name, ".init") {
+			continue
+		}
+		align := max(s.Align, 1)
+		from = (from + align - 1) / align * align
+		if left >= from && left-from < s.Size {
+			return left - from + s.Addr, true
+		}
+		from += s.Size
+	}
+	return 0, false
+}
+
+// smallestPage is the size of pages on most systems; others have pages of four or sixteen times the size.
+const smallestPage, largestPage = 4 << 10, 64 << 10
+
+// bare is Address for a debug file that is alone. It has no code, and strip does not keep the offsets of its segments:
+// the segment is the one that takes as many pages as the mapping.
+func (m Mapping) bare(f *elfx.File, addr uint64) (uint64, bool) {
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 || s.Filesz > 0 {
+			continue
+		}
+		for page := uint64(smallestPage); page <= largestPage; page *= 4 {
+			from := s.Vaddr &^ (page - 1)
+			if (s.Vaddr+s.Memsz-from+page-1)&^(page-1) == m.Limit-m.Start {
+				return addr - m.Start + from, true
+			}
+		}
+	}
+	return 0, false
+}
