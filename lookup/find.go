@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // OpenModule opens the file of a module that a profile or a log names, with its companions: the file at its absolute
-// path, below each of Options.Search.Sysroots first, or else the debug file with its build id. Either may be empty. A
-// file with another build id is not taken. The error is fs.ErrNotExist if there is no file.
+// path, below each of Options.Search.Sysroots first, or else the file or the debug file with its build id. Either may be
+// empty. A file with another build id is not taken. The error is fs.ErrNotExist if there is no file.
 func OpenModule(ctx context.Context, path string, buildID []byte, opt Options) (*File, error) {
 	var fault error // of the first file that there is
 	try := func(path string) *File {
@@ -32,7 +33,15 @@ func OpenModule(ctx context.Context, path string, buildID []byte, opt Options) (
 		fault = cmp.Or(fault, err)
 		return nil
 	}
-	for _, place := range opt.Search.Paths(path, buildID) {
+	var places []string
+	if path != "" {
+		for _, root := range opt.Search.Sysroots {
+			places = append(places, filepath.Join(root, path))
+		}
+		places = append(places, path)
+	}
+	places = append(places, opt.Search.BuildIDPaths(buildID, "")...)
+	for _, place := range append(places, opt.Search.BuildIDPaths(buildID, ".debug")...) {
 		f := try(place)
 		if f != nil {
 			return f, nil

@@ -151,7 +151,7 @@ func (f *File) SymbolBelow(addr uint64) (Symbol, bool) {
 	return f.image.table().below(addr)
 }
 
-// Symbols appends to dst the symbols of a name, by address.
+// Symbols appends to dst the symbols of a name, by address; of an ELF file, all symbols if the name is empty.
 func (f *File) Symbols(dst []Symbol, name string) []Symbol { return f.source.symbols(dst, name) }
 
 // Load decodes all units, on Options.Jobs goroutines, as far as Options.Memory allows. It is worth its time

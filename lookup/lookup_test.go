@@ -1,6 +1,7 @@
 package lookup_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,10 @@ func TestSymbols(t *testing.T) {
 	got, ok := f.SymbolAt(syms[0].Addr + 1)
 	if !ok || got != syms[0] {
 		t.Errorf("at run+1: %+v, %v", got, ok)
+	}
+	all := f.Symbols(nil, "")
+	if !slices.Contains(all, syms[0]) || !slices.IsSortedFunc(all, func(a, b lookup.Symbol) int { return cmp.Compare(a.Addr, b.Addr) }) {
+		t.Errorf("all: %+v", all)
 	}
 	if got := f.Symbols(nil, "nothing"); len(got) > 0 {
 		t.Errorf("nothing: %+v", got)

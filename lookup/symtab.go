@@ -209,8 +209,16 @@ func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
-// named appends the symbols of a name, by address.
+// named appends the symbols of a name, or all if it is empty, by address.
 func (t *symbolTable) named(dst []Symbol, name string) []Symbol {
+	if name == "" {
+		from := len(dst)
+		for i := range t.all {
+			dst = append(dst, t.symbol(&t.all[i]))
+		}
+		slices.SortStableFunc(dst[from:], func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
+		return dst
+	}
 	list := t.byName()
 	i := sort.Search(len(list), func(i int) bool { return t.of(t.all[list[i]].name) >= name })
 	from := len(dst)

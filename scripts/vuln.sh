@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reports known vulnerabilities in what the programs and the release tool call:
+# Reports known vulnerabilities in what the programs, the release tool and the adapters call:
 # govulncheck, with the database of vuln.go.dev, or of GOVULNDB: a URL, or a clone of
 # https://github.com/golang/vulndb for machines that reach no other database. Without a
 # database nothing is checked; the script says so and succeeds, unless VULN=required, as
@@ -16,7 +16,7 @@ if [[ $db == http* ]] && ! curl -fsS --max-time 20 -o /dev/null "$db/index/db.js
 	[ "${VULN:-}" != required ]
 	exit
 fi
-for module in . scripts/release; do
+for module in . scripts/release adapters/*/; do
 	echo "$module: known vulnerabilities, by $db"
 	(cd "$module" && go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 -db "$db" ./...)
 done

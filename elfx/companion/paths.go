@@ -77,15 +77,6 @@ func (p *Search) BuildIDPaths(id []byte, suffix string) (paths []string) {
 	return paths
 }
 
-// Paths returns the possible paths of a file that ran at an absolute path, "" if that is not known, and then those of
-// the debug file with its build id.
-func (p *Search) Paths(path string, id []byte) (paths []string) {
-	if path != "" {
-		paths = p.absolute(path)
-	}
-	return append(paths, p.buildIDPaths(id)...)
-}
-
 // linkPaths returns the possible paths of the file that f's debug link names.
 func (p *Search) linkPaths(f *elfx.File, name string) (paths []string) {
 	// Beside the file, and in .debug below its directory.
