@@ -19,6 +19,7 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
+	"symkit/internal/printable"
 	"symkit/internal/symbolizers"
 	"symkit/lookup"
 	"symkit/lookup/logs"
@@ -383,11 +384,11 @@ func (c *cli) name(f *lookup.Frame) string {
 
 // frame appends a frame.
 func (c *cli) frame(dst []byte, f *lookup.Frame) []byte {
-	dst = append(dst, c.name(f)...)
+	dst = append(dst, printable.String(c.name(f))...)
 	if f.File == "" {
 		return dst
 	}
-	dst = append(append(dst, " at "...), f.File...)
+	dst = append(append(dst, " at "...), printable.String(f.File)...)
 	if f.Line == 0 {
 		return dst
 	}
@@ -438,7 +439,7 @@ func (c *cli) appendJSON(dst []byte, f *lookup.File, addr uint64, frames []looku
 		a.Frames = append(a.Frames, j)
 	}
 	var text bytes.Buffer
-	e := json.NewEncoder(&text)
+	e := json.NewEncoder(&printable.JSONWriter{W: &text})
 	e.SetEscapeHTML(false)
 	err := e.Encode(a)
 	if err != nil {

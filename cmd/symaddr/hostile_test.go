@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -114,6 +115,42 @@ func TestDamagedUnits(t *testing.T) {
 		name := fmt.Sprint("damaged", i)
 		programtest.Write(t, name, damaged)
 		answered(t, name, name, questions(name, 40))
+	}
+}
+
+// TestHostileNames: names of a module that have characters that control a terminal, line breaks among them.
+func TestHostileNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	program := programtest.Fixture(t, filepath.Base(program86))
+	lines := questions("program", 200)
+	for shift := range testfile.HostileShifts() {
+		hostile, err := testfile.HostileELF(program, shift, ".strtab", ".debug_str", ".debug_line_str")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range hostile {
+			if shift == 0 && hostile[at] == '\x1b' {
+				hostile[at] = '\n'
+			}
+		}
+		programtest.Write(t, "program", hostile)
+		answered(t, fmt.Sprint("shift ", shift), "program", lines)
+		for _, args := range []string{"symaddr program", "symaddr --format=json program", "symaddr --mangled program", "addr2line -fiaCe program",
+			"llvm-symbolizer", "llvm-symbolizer --verbose", "llvm-symbolizer --output-style=JSON", "llvm-addr2line -f -e program"} {
+			words := strings.Fields(args)
+			stdin := strings.Join(lines, "\n") + "\n"
+			if strings.Contains(args, " program") {
+				stdin = strings.ReplaceAll(stdin, "program ", "")
+			}
+			got := runWith(t, words[0], stdin, words[1:]...)
+			err = testfile.Outputs([]byte(got.stdout), []byte(got.stderr))
+			if err == nil && !strings.Contains(args, "json") && !strings.Contains(args, "JSON") && !strings.Contains(got.stdout, `\x`) {
+				err = errors.New("no character was escaped")
+			}
+			if err != nil {
+				t.Errorf("shift %d: %s: %v", shift, args, err)
+			}
+		}
 	}
 }
 

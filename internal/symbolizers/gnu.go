@@ -84,11 +84,7 @@ func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup
 // frame appends a frame.
 func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) []byte {
 	if g.Functions {
-		name := rawName(f)
-		if name == "" {
-			name = "??"
-		}
-		dst = appendName(dst, name, g.Demangle)
+		dst = appendText(dst, shownName(rawName(f), g.Demangle, gnuStyle))
 		dst = g.separate(dst, " at ")
 	}
 
@@ -97,7 +93,7 @@ func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) 
 	if file == "" && known && f.Line == 0 && !f.Inlined {
 		file = sym.File
 	}
-	dst = append(appendFile(dst, file, g.Basenames), ':')
+	dst = append(appendText(dst, shownFile(file, g.Basenames)), ':')
 	if f.Line == 0 {
 		return append(dst, "?\n"...)
 	}

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ianlancetaylor/demangle"
-
+	"symkit/internal/printable"
 	"symkit/lookup"
 )
 
@@ -175,23 +174,19 @@ func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []look
 	return frames
 }
 
-// name appends the name of a frame.
-func (l *LLVM) name(dst []byte, f *lookup.Frame) []byte {
+// name returns the name of a frame.
+func (l *LLVM) name(f *lookup.Frame) string {
 	name := rawName(f)
 	if l.Functions == "short" && f.Name != "" {
 		name = f.Name
 	}
-	return appendName(dst, name, l.Demangle, demangle.LLVMStyle)
+	return shownName(name, l.Demangle, llvmStyle)
 }
 
 // frame appends a frame as text.
 func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
 	if l.Functions != "none" {
-		from := len(dst)
-		dst = l.name(dst, f)
-		if len(dst) == from {
-			dst = append(dst, "??"...)
-		}
+		dst = appendText(dst, l.name(f))
 		if l.Pretty {
 			dst = append(dst, " at "...)
 		} else {
@@ -201,7 +196,7 @@ func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
 	if l.Verbose {
 		return l.details(dst, f)
 	}
-	dst = appendFile(dst, f.File, l.Basenames)
+	dst = appendText(dst, shownFile(f.File, l.Basenames))
 	dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
 	switch {
 	case l.Style == StyleLLVM:
@@ -214,9 +209,9 @@ func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
 
 // details appends the lines of --verbose.
 func (l *LLVM) details(dst []byte, f *lookup.Frame) []byte {
-	dst = append(appendFile(append(dst, "  Filename: "...), f.File, l.Basenames), '\n')
+	dst = append(appendText(append(dst, "  Filename: "...), shownFile(f.File, l.Basenames)), '\n')
 	if f.StartLine != 0 {
-		dst = append(append(append(dst, "  Function start filename: "...), f.StartFile...), '\n')
+		dst = append(append(append(dst, "  Function start filename: "...), printable.String(f.StartFile)...), '\n')
 		dst = fmt.Appendf(dst, "  Function start line: %d\n", f.StartLine)
 	}
 	if f.Start != 0 && !f.Inlined {
@@ -235,14 +230,11 @@ func (l *LLVM) data(dst []byte, f *lookup.File, q Query) []byte {
 	if f != nil {
 		sym, _ = f.SymbolAt(q.Addr)
 	}
-	name := string(appendName(nil, sym.Name, l.Demangle, demangle.LLVMStyle))
+	name := shownName(sym.Name, l.Demangle, llvmStyle)
 	if l.Style == StyleJSON {
 		return appendJSON(dst, jsonData{hex(q.Addr), jsonVariable{name, hex(sym.Size), hex(sym.Addr)}, q.Module})
 	}
-	if name == "" {
-		name = "??"
-	}
-	return fmt.Appendf(dst, "%s\n%d %d\n", name, sym.Addr, sym.Size)
+	return fmt.Appendf(appendText(dst, name), "\n%d %d\n", sym.Addr, sym.Size)
 }
 
 // variables appends the answer for FRAME: the local variables of a function, which package lookup does not read.
@@ -280,21 +272,17 @@ func (l *LLVM) jsonFrame(f *lookup.Frame) jsonFrame {
 	if f.Start != 0 {
 		start = hex(f.Start)
 	}
-	file := ""
-	if f.File != "" {
-		file = string(appendFile(nil, f.File, l.Basenames))
-	}
 	name := ""
 	if l.Functions != "none" {
-		name = string(l.name(nil, f))
+		name = l.name(f)
 	}
-	return jsonFrame{f.Column, f.Discriminator, file, name, f.Line, start, f.StartFile, f.StartLine}
+	return jsonFrame{f.Column, f.Discriminator, shownFile(f.File, l.Basenames), name, f.Line, start, f.StartFile, f.StartLine}
 }
 
 // appendJSON appends a value and the end of the line.
 func appendJSON(dst []byte, v any) []byte {
 	var text bytes.Buffer
-	e := json.NewEncoder(&text)
+	e := json.NewEncoder(&printable.JSONWriter{W: &text})
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,6 +106,35 @@ func TestLLVM(t *testing.T) {
 		}
 		if string(got) != tt.want {
 			t.Errorf("%s: %q, want %q", tt.line, got, tt.want)
+		}
+	}
+}
+
+// TestForgedNames: names that would take the stack or the memory, or that have line breaks, cost no more than a line.
+func TestForgedNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "forged.sym")
+	double := "_Z1f1aIiiE"
+	for _, c := range "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		double += "S_I" + strings.TrimSuffix("S"+string(c)+"_", "__") + "_" + "S_E"
+	}
+	names := []string{"_Z1f" + strings.Repeat("P", 4<<20) + "i", "_Z1f" + strings.Repeat("1aI", 1<<20), double, "_Z", "a\rb\x1b"}
+	text := "MODULE Linux x86_64 0 forged\n"
+	for i, name := range names {
+		text += fmt.Sprintf("FUNC %x 10 0 %s\n", 0x10*i, name)
+	}
+	err := os.WriteFile(path, []byte(text), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := lookup.Open(t.Context(), path, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, name := range names {
+		got := gnu(t, symbolizers.GNU{Functions: true, Demangle: true}, f, fmt.Sprintf("%x\n", 0x10*i))
+		if strings.Count(got, "\n") != 2 || len(got) > len(name)+1<<17 || strings.ContainsAny(got, "\r\x1b") {
+			t.Errorf("%.50s: %d bytes, %.200q", name, len(got), got)
 		}
 	}
 }
