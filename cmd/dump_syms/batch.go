@@ -43,7 +43,7 @@ type tally struct {
 }
 
 func newBatchRun(c *cli, opt dump.Options) *batchRun {
-	return &batchRun{cli: c, opt: opt, progress: newProgress(c.messages), results: tally{status: map[batch.Status]int{}}}
+	return &batchRun{cli: c, opt: opt, progress: &progress{messages: c.messages}, results: tally{status: map[batch.Status]int{}}}
 }
 
 // batch dumps all inputs into the store and returns the exit code.

@@ -92,10 +92,9 @@ type pathFlags struct {
 
 // searchFlags say where files are looked for.
 type searchFlags struct {
-	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
-	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
-	Member   string   `placeholder:"NAME" help:"Dump this member of an archive (.a), zip file (.apk) or package."`
-	DWODir   []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
+	command.SearchFlags
+	Member string   `placeholder:"NAME" help:"Dump this member of an archive (.a), zip file (.apk) or package."`
+	DWODir []string `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for split DWARF files (.dwo, .dwp) in DIR, too. May be repeated."`
 }
 
 // checkFlags say which modules fail.

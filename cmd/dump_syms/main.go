@@ -56,8 +56,8 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return command.Misuse, err
 	}
 
-	err = cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot),
-		command.Directories("--dwo-dir", c.DWODir))
+	_, err = c.Search()
+	err = cmp.Or(err, command.Directories("--dwo-dir", c.DWODir))
 	if err != nil {
 		return command.Failed, err
 	}

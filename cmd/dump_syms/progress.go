@@ -28,48 +28,40 @@ type progress struct {
 
 	mu      sync.Mutex
 	start   time.Time
+	timer   *time.Timer // nil after stop
 	files   counts
 	bytes   counts
 	check   bool     // modules are checked
 	modules int      // in the rounds so far
 	more    bool     // another round follows
 	running []string // names of the files being dumped, the longest running first
-	stopped chan struct{}
-	ended   sync.WaitGroup
 }
 
 // counts holds how many of all items are done.
 type counts struct{ done, all int64 }
 
-func newProgress(messages *command.Messages) *progress {
-	return &progress{messages: messages, stopped: make(chan struct{})}
-}
-
-// run starts a goroutine that shows the progress until stop is called.
+// run shows the progress until stop is called.
 func (p *progress) run() {
+	pause := logFirst
+	if p.messages.Columns() > 0 {
+		pause = redraw
+	}
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.start = time.Now()
-	p.ended.Go(func() {
+	p.timer = time.AfterFunc(pause, func() {
 		defer crash.Catch()
-		pause := logFirst
-		if p.messages.Columns() > 0 {
-			pause = redraw
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.timer == nil {
+			return
 		}
-
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		for {
-			select {
-			case <-timer.C:
-				p.show(time.Since(p.start))
-			case <-p.stopped:
-				return
-			}
-
-			if p.messages.Columns() == 0 {
-				pause += pause / 5
-			}
-			timer.Reset(pause)
+		p.show(time.Since(p.start))
+		if p.messages.Columns() == 0 {
+			pause += pause / 5
 		}
+		p.timer.Reset(pause)
 	})
 }
 
@@ -99,10 +91,12 @@ func (p *progress) Adjust(files, bytes int64) {
 	p.bytes.all += bytes
 }
 
-// stop ends the goroutine of run and erases the status line.
+// stop erases the status line.
 func (p *progress) stop() {
-	close(p.stopped)
-	p.ended.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer.Stop()
+	p.timer = nil
 	p.messages.Erase()
 }
 
@@ -127,8 +121,6 @@ func (p *progress) End(name string, bytes int64) {
 
 // show draws or writes the line.
 func (p *progress) show(passed time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.messages.Progress("dump_syms: " + p.line(passed))
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func TestProgressLine(t *testing.T) {
-	p := newProgress(command.NewMessages("dump_syms", io.Discard))
+	p := &progress{messages: command.NewMessages("dump_syms", io.Discard)}
 	p.files.all, p.bytes.all = 1466, 2_100_000_000
 	p.Begin("libjvm.so")
 	p.Begin("app")
@@ -26,7 +26,7 @@ func TestProgressLine(t *testing.T) {
 // TestProgressShow: without a terminal the progress is written as whole lines.
 func TestProgressShow(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(command.NewMessages("dump_syms", &out))
+	p := &progress{messages: command.NewMessages("dump_syms", &out)}
 	p.files.all = 3
 	p.Begin("esc\x1b[31m\u202e\xffape")
 	p.show(time.Second)

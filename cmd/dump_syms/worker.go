@@ -35,12 +35,9 @@ func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error)
 		code, err := b.paths(ctx)
 		one.messages.Close()
 
-		a := worker.Answer{Status: statuses[code], Result: recordsOf(&manifest)}
+		a := worker.Answer{Status: statuses[code], Result: recordsOf(&manifest), Messages: worker.Lines(about.String(), "dump_syms")}
 		if err != nil {
 			a.Error = cmp.Or(context.Cause(ctx), err).Error()
-		}
-		for text := range strings.Lines(about.String()) {
-			a.Messages = append(a.Messages, strings.TrimPrefix(strings.TrimSuffix(text, "\n"), "dump_syms: "))
 		}
 		return a
 	})

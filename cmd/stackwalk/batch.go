@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"symkit/internal/atomicfile"
@@ -21,6 +20,7 @@ import (
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/internal/standin"
+	"symkit/internal/worker"
 	"symkit/walk"
 	"symkit/walk/report"
 	"symkit/walk/symbols"
@@ -103,8 +103,8 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	}
 
 	// Name the dump in each message.
-	for line := range strings.Lines(about.String()) {
-		command.Line(stderr, "stackwalk: %s: %s", path, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "stackwalk: "))
+	for _, line := range worker.Lines(about.String(), "stackwalk") {
+		command.Line(stderr, "stackwalk: %s: %s", path, line)
 	}
 	switch {
 	case err == nil && code == command.Bad:

@@ -53,8 +53,7 @@ func (c *cli) answer(ctx context.Context, line string, syms *symbols.Sources) wo
 	code, err := j.run(ctx, func(res *walk.Result) error { return report.JSON(j.bounded(ctx, &result), res) })
 
 	a := worker.Answer{Status: walked, Result: json.RawMessage(bytes.TrimSpace(result.Bytes()))}
-	for text := range strings.Lines(about.String()) {
-		text = strings.TrimPrefix(strings.TrimSuffix(text, "\n"), "stackwalk: ")
+	for _, text := range worker.Lines(about.String(), "stackwalk") {
 		a.Messages = append(a.Messages, strings.TrimPrefix(text, "warning: "))
 	}
 	switch {

@@ -129,14 +129,13 @@ type replayCmd struct {
 	Sym   string   `arg:"" name:"file.sym" help:"Symbol file."`
 	Files []string `arg:"" name:"elf" help:"ELF file it was made from, its separate debug file, or a directory to look for that in."`
 
-	DebugDir []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
-	Sysroot  []string      `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
-	Name     []string      `placeholder:"NAME" help:"Accept NAME as module name, besides SONAME and file name."`
-	ID       string        `name:"id" placeholder:"ID" help:"Accept ID as module id, besides the file's own."`
-	OS       string        `name:"os" placeholder:"OS" help:"Operating system that MODULE must have. Default: Linux."`
-	Keep     bool          `name:"preserve-load-address" help:"The symbol file has addresses as in the ELF file, not relative to its load address."`
-	Jobs     int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The report is the same for any N."`
-	Timeout  time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
+	command.SearchFlags
+	Name    []string      `placeholder:"NAME" help:"Accept NAME as module name, besides SONAME and file name."`
+	ID      string        `name:"id" placeholder:"ID" help:"Accept ID as module id, besides the file's own."`
+	OS      string        `name:"os" placeholder:"OS" help:"Operating system that MODULE must have. Default: Linux."`
+	Keep    bool          `name:"preserve-load-address" help:"The symbol file has addresses as in the ELF file, not relative to its load address."`
+	Jobs    int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The report is the same for any N."`
+	Timeout time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
 }
 
 // Validate is called by kong. It checks what the tags cannot express.

@@ -24,36 +24,21 @@ func (c *replayCmd) Run(e *env, out *output) error {
 		return err
 	}
 
-	// Files at addresses are read from copies.
-	f := &fetched{ctx: ctx}
-	defer f.remove()
-	return f.named(c.replay(ctx, e, out, f))
+	in := newInputs(ctx)
+	defer in.close()
+	return in.named(c.replay(e, out, in))
 }
 
 // replay is Run for files that may be at addresses.
-func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched) error {
-	sym, err := f.get(c.Sym)
-	if err != nil {
-		return err
-	}
-	for i := range c.Files {
-		c.Files[i], err = f.get(c.Files[i])
-		if err != nil {
-			return err
-		}
-	}
-
-	// The symbol file, then the ELF files.
-	data, err := openSym(sym)
+func (c *replayCmd) replay(e *env, out *output, in *inputs) error {
+	data, err := in.sym(c.Sym)
 	if errors.Is(err, errNotSym) {
 		return fmt.Errorf("%w; the symbol file comes first, then the ELF file", err)
 	}
 	if err != nil {
 		return err
 	}
-	defer data.close()
-
-	mod, err := c.open(ctx, e)
+	mod, err := c.open(e, in)
 	if err != nil {
 		return err
 	}
@@ -68,7 +53,7 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 
 	// The status line disappears before anything else is written.
 	opt.Progress = e.stderr.Stage
-	rep, err := check.File(ctx, mod.Image, data.bytes, opt)
+	rep, err := check.File(in.ctx, mod.Image, data.bytes, opt)
 	e.stderr.Erase()
 
 	// If the file has changed meanwhile, nothing that was found counts.
@@ -76,7 +61,7 @@ func (c *replayCmd) replay(ctx context.Context, e *env, out *output, f *fetched)
 	if err != nil {
 		return located(remote.Shown(c.Sym), err)
 	}
-	return out.write(e, report.Result{File: remote.Shown(c.Sym), Against: f.address(mod.Image.Main.Path()), Report: rep})
+	return out.write(e, report.Result{File: remote.Shown(c.Sym), Against: cmp.Or(in.copies[mod.Image.Main.Path()], mod.Image.Main.Path()), Report: rep})
 }
 
 // size returns the size in bytes of a file that may be nil.
@@ -104,15 +89,8 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	// A file that cannot be read does not keep the others from being checked.
 	var results []report.Result
 	var failed error
-	f := &fetched{ctx: e.ctx}
-	defer f.remove()
 	for _, path := range c.Syms {
-		local, err := f.get(path)
-		var rep *report.Report
-		if err == nil {
-			rep, err = lintFile(local, out.options())
-			err = f.named(err)
-		}
+		rep, err := lintFile(e.ctx, path, out.options())
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -123,21 +101,18 @@ func (c *lintCmd) Run(e *env, out *output) error {
 }
 
 // lintFile checks one symbol file.
-func lintFile(path string, opt report.Options) (*report.Report, error) {
-	data, err := openSym(path)
+func lintFile(ctx context.Context, path string, opt report.Options) (*report.Report, error) {
+	in := newInputs(ctx)
+	defer in.close()
+	data, err := in.sym(path)
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
-	defer data.close()
-
 	rep, err := lint.File(data.bytes, opt)
-	if changed := data.unchanged(); changed != nil {
-		return nil, changed
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", data.path, err)
 	}
-	return rep, nil
+	return rep, in.named(cmp.Or(data.unchanged(), err))
 }
 
 // Run is called by kong.
@@ -145,31 +120,21 @@ func (c *diffCmd) Run(e *env, out *output) error {
 	if err := atomicfile.Clobbers("", e.stdout, c.A, c.B); err != nil {
 		return err
 	}
-	f := &fetched{ctx: e.ctx}
-	defer f.remove()
-	return f.named(c.compare(e, out, f))
+	in := newInputs(e.ctx)
+	defer in.close()
+	return in.named(c.compare(e, out, in))
 }
 
 // compare is Run for files that may be at addresses.
-func (c *diffCmd) compare(e *env, out *output, f *fetched) error {
-	first, err := f.get(c.A)
+func (c *diffCmd) compare(e *env, out *output, in *inputs) error {
+	a, err := in.sym(c.A)
 	if err != nil {
 		return err
 	}
-	second, err := f.get(c.B)
+	b, err := in.sym(c.B)
 	if err != nil {
 		return err
 	}
-	a, err := openSym(first)
-	if err != nil {
-		return err
-	}
-	defer a.close()
-	b, err := openSym(second)
-	if err != nil {
-		return err
-	}
-	defer b.close()
 
 	// An error of one side gets the path of its file.
 	rep, err := diff.Files(a.bytes, b.bytes, out.options())

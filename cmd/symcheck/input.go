@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 
 	"symkit/check"
 	"symkit/elfx"
@@ -14,6 +14,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
+	"symkit/internal/remote"
 	"symkit/internal/smallfile"
 	"symkit/limits"
 )
@@ -21,14 +22,70 @@ import (
 // wantELF describes the file to give, for errors about a file of another kind.
 const wantELF = "the ELF file that the symbol file was made from"
 
-// open opens the ELF files among the paths, and their companion files. Files that were found but do not belong to the
-// module are only warned about.
-func (c *replayCmd) open(ctx context.Context, e *env) (*companion.Module, error) {
-	err := cmp.Or(command.Directories("--debug-dir", c.DebugDir), command.Directories("--sysroot", c.Sysroot))
+// inputs are the files that a command reads. Those at addresses are read from copies.
+type inputs struct {
+	ctx    context.Context
+	copies map[string]string // address by path of the copy
+	closes []func()
+}
+
+func newInputs(ctx context.Context) *inputs { return &inputs{ctx: ctx, copies: map[string]string{}} }
+
+// get returns the path of a file: of a copy if the file is at an address.
+func (in *inputs) get(address string) (path string, err error) {
+	path, remove, err := remote.Fetch(in.ctx, address)
+	if err == nil {
+		in.copies[path], in.closes = remote.Shown(address), append(in.closes, remove)
+	}
+	return path, err
+}
+
+// sym opens the symbol file at a path or an address.
+func (in *inputs) sym(address string) (*symData, error) {
+	path, err := in.get(address)
 	if err != nil {
 		return nil, err
 	}
-	m, warnings, err := companion.Open(ctx, c.Files, companion.Search{DebugDirs: c.DebugDir, Sysroots: c.Sysroot, File: openELF})
+	d, err := openSym(path)
+	if err == nil {
+		in.closes = append(in.closes, func() { _ = d.mapping.Release() }) // nothing can be done about an error
+	}
+	return d, err
+}
+
+// elf opens the ELF file at a path or an address.
+func (in *inputs) elf(address string) (*elfx.File, error) {
+	path, err := in.get(address)
+	if err != nil {
+		return nil, err
+	}
+	return openELF(path)
+}
+
+// named returns err with addresses in place of the paths of copies.
+func (in *inputs) named(err error) error {
+	for path, address := range in.copies {
+		err = remote.Renamed(err, path, address)
+	}
+	return err
+}
+
+// close closes the symbol files and removes the copies.
+func (in *inputs) close() {
+	for _, f := range slices.Backward(in.closes) {
+		f()
+	}
+}
+
+// open opens the ELF files among the paths, and their companion files. Files that were found but do not belong to the
+// module are only warned about.
+func (c *replayCmd) open(e *env, in *inputs) (*companion.Module, error) {
+	search, err := c.Search()
+	if err != nil {
+		return nil, err
+	}
+	search.File = in.elf
+	m, warnings, err := companion.Open(in.ctx, c.Files, search)
 	switch {
 	case errors.Is(err, companion.ErrOtherBuild):
 		return nil, fmt.Errorf("%w; give the debug file of the same build", err)
@@ -91,21 +148,22 @@ func (d *symData) unchanged() error {
 	return elfx.Unchanged(d.path, d.mapping.Info())
 }
 
-func (d *symData) close() { _ = d.mapping.Release() } // nothing can be done about an error
-
 // openSym maps a regular file and reads any other.
 func openSym(path string) (*symData, error) {
 	d, err := readSym(path)
 	if err != nil {
 		return nil, command.Unreadable("", path, err, "the path of a symbol file")
 	}
-	if len(d.bytes) == 0 {
-		d.close()
-		return nil, fmt.Errorf("%s: %w; make it again with dump_syms", path, check.ErrEmpty)
+	kind := foreign(d)
+	switch {
+	case len(d.bytes) == 0:
+		err = fmt.Errorf("%s: %w; make it again with dump_syms", path, check.ErrEmpty)
+	case kind != (elfx.Kind{}):
+		err = fmt.Errorf("%s: %w: it is %v", path, errNotSym, kind)
 	}
-	if kind := foreign(d); kind != (elfx.Kind{}) {
-		d.close()
-		return nil, fmt.Errorf("%s: %w: it is %v", path, errNotSym, kind)
+	if err != nil {
+		_ = d.mapping.Release() // nothing can be done about an error
+		return nil, err
 	}
 	return d, nil
 }
@@ -127,7 +185,7 @@ func readSym(path string) (*symData, error) {
 	if errors.Is(err, smallfile.ErrSize) {
 		err = fmt.Errorf("%s: %w", path, (limits.Limits{}).Exceeded(limitof.CheckInput, 0))
 	}
-	return &symData{bytes: data}, err
+	return &symData{bytes: data, path: path}, err
 }
 
 var errNotSym = errors.New("not a symbol file")

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
 	"time"
 
+	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
 	"symkit/internal/quantity"
 )
@@ -15,6 +17,18 @@ const (
 	cachePath         = "DEBUGINFOD_CACHE_PATH"
 	debuginfodTimeout = "DEBUGINFOD_TIMEOUT"
 )
+
+// SearchFlags say where debug files are looked for.
+type SearchFlags struct {
+	DebugDir []string `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for separate debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
+	Sysroot  []string `name:"sysroot" sep:"none" placeholder:"DIR" help:"Use DIR as the root directory: look for debug files in its usr/lib/debug, and for absolute paths below it. May be repeated."`
+}
+
+// Search returns the places, or an error about a directory that does not exist.
+func (f *SearchFlags) Search() (companion.Search, error) {
+	err := cmp.Or(Directories("--debug-dir", f.DebugDir), Directories("--sysroot", f.Sysroot))
+	return companion.Search{DebugDirs: f.DebugDir, Sysroots: f.Sysroot}, err
+}
 
 // Servers returns the client of the debuginfod servers that the environment names, or nil if it names none. Its
 // messages, and unless quiet the progress of its downloads, go to m.

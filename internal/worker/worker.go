@@ -37,6 +37,14 @@ type Answer struct {
 	Result   json.RawMessage `json:"result,omitempty"`
 }
 
+// Lines returns the messages of a program about a task, without the name of the program.
+func Lines(text, program string) (lines []string) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), program+": "))
+	}
+	return lines
+}
+
 // Failed is the status of a task that has no result.
 const Failed = "failed"
 

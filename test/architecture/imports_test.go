@@ -138,7 +138,7 @@ var allowed = map[string][]string{
 	// The foundation.
 	"internal/atomicfile":     {},
 	"internal/address":        {},
-	"internal/command":        {"elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/printable", "internal/quantity", "internal/usage", "limits"},
+	"internal/command":        {"elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/printable", "internal/quantity", "internal/usage", "limits"},
 	"internal/demangle":       {"internal/demangle/cxx", "internal/demangle/dlang", "internal/demangle/lex", "internal/demangle/rust", "internal/demangle/swift"},
 	"internal/demangle/lex":   {},
 	"internal/demangle/rust":  {"internal/demangle/lex"},
