@@ -2,6 +2,7 @@ package pprof_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"symkit/adapters/pprof"
 	"symkit/elfx/companion"
+	internal "symkit/internal/profile"
 	"symkit/lookup"
 )
 
@@ -279,6 +281,56 @@ func (u ui) PrintErr(args ...any)                { u.t.Log(args...) }
 func (u ui) IsTerminal() bool                    { return false }
 func (u ui) WantBrowser() bool                   { return false }
 func (u ui) SetAutoComplete(func(string) string) {}
+
+// TestWriter: symaddr profile, which writes profiles without pprof's packages, writes what the tool makes, and nothing
+// else in a profile changes.
+func TestWriter(t *testing.T) {
+	p := raw()
+	p.Sample[0].Label, p.Comments, p.Period = map[string][]string{"thread": {"main"}}, []string{"comment"}, 7
+	p.PeriodType = &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
+	var in, out bytes.Buffer
+	err := p.WriteUncompressed(&in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := internal.Parse(in.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := lookup.NewCache(0, func(ctx context.Context, path string) (*lookup.File, error) {
+		return lookup.Open(ctx, path, lookup.Options{})
+	})
+	defer files.Close()
+	err = read.Write(&out, internal.Symbols{Name: (*lookup.Frame).Readable,
+		Frames: func(dst []lookup.Frame, m *internal.Mapping, addr uint64) []lookup.Frame {
+			f, release, err := files.Get(t.Context(), m.File)
+			if err != nil {
+				return dst
+			}
+			defer release()
+			virtual, ok := lookup.Mapping{Start: m.Start, Limit: m.Limit, Offset: m.Offset}.Address(f, addr)
+			if ok {
+				dst, _ = f.Frames(dst, virtual)
+			}
+			return dst
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := profile.ParseData(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := &pprof.Tool{}
+	defer tool.Close()
+	err = tool.Symbolize("demangle=full", nil, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != p.String() || places(got.Location...) != places(p.Location...) {
+		t.Errorf("%s\nwant:\n%s", got, p)
+	}
+}
 
 // TestDriver: pprof's reports are the same with its own symbolizer, which asks the tool, and with the tool's; and one
 // of instructions has those of the function.

@@ -50,18 +50,22 @@ func (t *Tool) cache() *lookup.Cache {
 	t.once.Do(func() {
 		t.files = lookup.NewCache(t.Lookup.Memory, func(ctx context.Context, key string) (*lookup.File, error) {
 			id, path, _ := strings.Cut(key, " ")
-			bytes, err := hex.DecodeString(id)
+			buildID, err := hex.DecodeString(id)
 			if err != nil {
-				bytes = nil // a build id of another kind is not compared
+				return nil, err
 			}
-			return lookup.OpenModule(ctx, path, bytes, t.Lookup)
+			return lookup.OpenModule(ctx, path, buildID, t.Lookup)
 		})
 	})
 	return t.files
 }
 
-// open opens the file of a mapping. The build id is hexadecimal, or "".
+// open opens the file of a mapping. A build id that is not hexadecimal is of another kind, and is not compared.
 func (t *Tool) open(path, buildID string, m lookup.Mapping) (*object, error) {
+	_, err := hex.DecodeString(buildID)
+	if err != nil {
+		buildID = ""
+	}
 	f, release, err := t.cache().Get(context.Background(), buildID+" "+path)
 	if err != nil {
 		return nil, err
@@ -212,9 +216,12 @@ func matching(names []string, r *regexp.Regexp) []string {
 	return nil
 }
 
+// longest bounds names: of a forged one, a few bytes can stand for gigabytes.
+var longest = demangle.MaxLength(16) // a power of two
+
 // forms are the forms of readable names that pprof's flag -symbolize=demangle= chooses.
 var forms = map[string][]demangle.Option{
-	"full":      {demangle.NoClones},
-	"templates": {demangle.NoParams, demangle.NoEnclosingParams},
-	"":          {demangle.NoParams, demangle.NoEnclosingParams, demangle.NoTemplateParams},
+	"full":      {demangle.NoClones, longest},
+	"templates": {demangle.NoParams, demangle.NoEnclosingParams, longest},
+	"":          {demangle.NoParams, demangle.NoEnclosingParams, demangle.NoTemplateParams, longest},
 }

@@ -15,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"symkit/elfx/companion"
-	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/internal/printable"
@@ -60,32 +58,27 @@ type cli struct {
 	File  string   `arg:"" optional:"" help:"ELF file, Breakpad symbol file or GSYM file."`
 	Addrs []string `arg:"" optional:"" name:"addr" help:"Address, hexadecimal, or the name of a symbol with an offset: main+0x10."`
 
-	Kind       string        `name:"addresses" enum:"virtual,relative,offset" default:"virtual" placeholder:"KIND" help:"Addresses are virtual addresses of the file (default), relative to the address of its first segment, or file offsets."`
-	Format     string        `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
-	NoInlines  bool          `name:"no-inlines" help:"Show the function that has the code alone."`
-	Mangled    bool          `help:"Show linkage names."`
-	Basenames  bool          `help:"Leave out directories of source files."`
-	DebugDir   []string      `name:"debug-dir" sep:"none" placeholder:"DIR" help:"Look for debug files in DIR. May be repeated. Default: /usr/lib/debug, or usr/lib/debug of each --sysroot."`
-	Sysroot    []string      `sep:"none" placeholder:"DIR" help:"Use DIR as the root directory for modules of logs and for debug files. May be repeated."`
-	DwoDir     []string      `name:"dwo-dir" sep:"none" placeholder:"DIR" help:"Look for .dwo and .dwp files in DIR. May be repeated."`
-	Symbols    []string      `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or URL of a symbol server or bucket (s3://BUCKET/PREFIX): for modules that are not on this machine, by build id. May be repeated."`
-	ID         string        `name:"build-id" placeholder:"ID" help:"FILE is the name of the module with this build id in --symbols."`
-	Debuginfod bool          `help:"Ask the servers of DEBUGINFOD_URLS for debug files."`
-	Memory     command.Bytes `placeholder:"SIZE" help:"Keep what was read of files in about SIZE, as in 512M. Default: no bound."`
-	Jobs       int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The output is the same for any N."`
-	Verbose    bool          `short:"v" help:"Write all warnings."`
+	Kind      string   `name:"addresses" enum:"virtual,relative,offset" default:"virtual" placeholder:"KIND" help:"Addresses are virtual addresses of the file (default), relative to the address of its first segment, or file offsets."`
+	Format    string   `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
+	NoInlines bool     `name:"no-inlines" help:"Show the function that has the code alone."`
+	Mangled   bool     `help:"Show linkage names."`
+	Basenames bool     `help:"Leave out directories of source files."`
+	Symbols   []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or URL of a symbol server or bucket (s3://BUCKET/PREFIX): for modules that are not on this machine, by build id. May be repeated."`
+	ID        string   `name:"build-id" placeholder:"ID" help:"FILE is the name of the module with this build id in --symbols."`
+	fileFlags
 
 	Version command.VersionFlag `help:"Print the version and exit."`
 
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *command.Messages
+	opt    lookup.Options
 	files  *lookup.Cache
 	stores *symbols.Sources // those of --symbols, or nil
 }
 
 // Validate is called by kong.
-func (c *cli) Validate() (err error) {
+func (c *cli) Validate() error {
 	if c.ID != "" {
 		id, err := hex.DecodeString(c.ID)
 		if err != nil || len(id) == 0 {
@@ -95,12 +88,16 @@ func (c *cli) Validate() (err error) {
 			return errors.New("--build-id is about --symbols: say where symbols are")
 		}
 	}
-	c.Jobs, err = command.Jobs(c.Jobs)
-	return err
+	return c.fileFlags.Validate()
 }
 
 // work answers the questions of the command line or of standard input.
 func (c *cli) work(ctx context.Context) (int, error) {
+	opt, _, err := c.options(c.stderr)
+	if err != nil {
+		return command.Failed, err
+	}
+	c.opt = opt
 	if len(c.Symbols) > 0 {
 		stores, err := symbols.Open(ctx, c.Symbols, symbols.Options{PathsOnly: true, Jobs: c.Jobs})
 		if err != nil {
@@ -173,19 +170,7 @@ func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
 	if inStore {
 		return c.stored(ctx, id, name)
 	}
-	search := companion.Search{DebugDirs: c.DebugDir, SplitDirs: c.DwoDir, Sysroots: c.Sysroot}
-	if c.Debuginfod {
-		client, err := debuginfod.FromEnv()
-		if err != nil {
-			return nil, err
-		}
-		if client != nil {
-			search.Fetch = func(ctx context.Context, id []byte) (string, error) {
-				return client.Find(ctx, id, debuginfod.DebugInfo)
-			}
-		}
-	}
-	return lookup.Open(ctx, path, lookup.Options{Search: search, Memory: int64(c.Memory), Jobs: c.Jobs})
+	return lookup.Open(ctx, path, c.opt)
 }
 
 // errNotStored: --symbols has no symbols of a module.

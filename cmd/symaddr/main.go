@@ -47,9 +47,14 @@ func main() {
 
 // run is the program symaddr. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	// The name of a subcommand; a file of this name is ./profile.
+	if len(args) > 0 && args[0] == "profile" {
+		return runProfile(ctx, args[1:], stdin, stdout, stderr)
+	}
+
 	messages := command.NewMessages("symaddr", stderr)
 	c := cli{stdin: stdin, stdout: stdout, stderr: messages}
-	p := command.Program{Name: "symaddr", Description: description, Context: ctx,
+	p := command.Program{Name: "symaddr", Description: description, Context: ctx, Others: others,
 		Variables: []usage.Variable{command.Debuginfod},
 		Examples:  map[string]string{"": "symaddr ./app 0x1149"}, Stdout: stdout, Stderr: messages}
 	return p.Run(&c, args, func(*kong.Context) (int, error) {

@@ -16,7 +16,7 @@ var allowed = map[string][]string{
 	// The programs.
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
-	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/command", "internal/printable", "internal/symbolizers", "internal/usage", "lookup", "lookup/logs", "walk", "walk/symbols"},
+	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -107,6 +107,7 @@ var allowed = map[string][]string{
 	"emit":                 {"internal/printable", "located"},
 	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/mem", "internal/par", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
+	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/par", "internal/printable", "lookup"},
 	"lookup/gsym":          {"internal/wire"},
 	"sframe":               {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
