@@ -152,8 +152,9 @@ func (c *cli) serve(ctx context.Context, answer func(dst []byte, line string) []
 		n, _ := number(line) // what is no number is answered first
 		return n
 	}
-	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Addr: addr, Split: true,
-		Answer: func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }})
+	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Addr: addr, Split: true, Answerer: func() func(dst []byte, line string, _ uint64) []byte {
+		return func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
+	}})
 }
 
 // number reads a hexadecimal number.

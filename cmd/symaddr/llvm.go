@@ -104,7 +104,9 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 			q, _ := s.llvm.Parse(line, s.module)
 			return q.Addr
 		},
-		Answer: func(dst []byte, line string, _ uint64) []byte { return s.answer(ctx, dst, line) },
+		Answerer: func() func(dst []byte, line string, _ uint64) []byte {
+			return func(dst []byte, line string, _ uint64) []byte { return s.answer(ctx, dst, line) }
+		},
 	}
 	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
 }
@@ -204,8 +206,8 @@ func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error
 	}
 	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
 	if err != nil {
-		command.Line(s.stderr, "%s: error: '%s': %v", s.name, path, plainCause(err))
-		return nil, plainCause(err)
+		command.Line(s.stderr, "%s: error: '%s': %s", s.name, path, cause(err))
+		return nil, err
 	}
 	return f, nil
 }
@@ -229,12 +231,12 @@ func byBuildID(dirs []string, id string) string {
 	return ""
 }
 
-// plainCause returns the error as the peer words it, for files that cannot be opened.
-func plainCause(err error) error {
+// cause returns the text of an error as the peer words it, for files that cannot be opened.
+func cause(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("No such file or directory")
+		return "No such file or directory"
 	}
-	return err
+	return err.Error()
 }
 
 // answer appends the answer for a line.
@@ -249,10 +251,10 @@ func (s *llvmSession) answer(ctx context.Context, dst []byte, line string) []byt
 	}
 	f, release, err := s.files.Get(ctx, key)
 	if err != nil {
-		return s.llvm.Answer(dst, nil, q, err)
+		return s.llvm.Answer(dst, nil, q, cause(err))
 	}
 	defer release()
-	return s.llvm.Answer(dst, f, q, nil)
+	return s.llvm.Answer(dst, f, q, "")
 }
 
 // list writes the answers for addresses of the command line as one JSON array.

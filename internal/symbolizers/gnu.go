@@ -3,7 +3,6 @@ package symbolizers
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"symkit/lookup"
 )
@@ -20,8 +19,8 @@ type GNU struct {
 // Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none.
 func (g *GNU) Addr(line string) uint64 { return hexPrefix(line) + g.Base }
 
-// Answer appends the answer for an address to dst.
-func (g *GNU) Answer(dst []byte, f *lookup.File, addr uint64) []byte {
+// answer appends the answer for an address to dst. It uses the memory of scratch, and returns it.
+func (g *GNU) answer(dst []byte, f *lookup.File, addr uint64, scratch []lookup.Frame) (out []byte, frames []lookup.Frame) {
 	if g.Addresses {
 		width := 8
 		if g.Wide {
@@ -30,25 +29,36 @@ func (g *GNU) Answer(dst []byte, f *lookup.File, addr uint64) []byte {
 		dst = appendHex(dst, addr, width)
 		dst = g.separate(dst, ": ")
 	}
-	var few [8]lookup.Frame
-	frames, sym, known := gnuFrames(few[:0], f, addr)
+	frames, sym, known := gnuFrames(scratch[:0], f, addr)
 	if len(frames) == 0 {
 		if g.Functions {
 			dst = append(dst, "??"...)
 			dst = g.separate(dst, " ")
 		}
-		return append(dst, "??:0\n"...)
+		return append(dst, "??:0\n"...), frames
 	}
+	shown := frames
 	if !g.Inlines {
-		frames = frames[:1]
+		shown = frames[:1]
 	}
-	for i := range frames {
+	for i := range shown {
 		if i > 0 && g.Pretty {
 			dst = append(dst, " (inlined by) "...)
 		}
 		dst = g.frame(dst, &frames[i], sym, known)
 	}
-	return dst
+	return dst, frames
+}
+
+// Answerer returns the function that answers questions about f, see Questions.
+func (g *GNU) Answerer(f *lookup.File) func() func(dst []byte, line string, addr uint64) []byte {
+	return func() func(dst []byte, line string, addr uint64) []byte {
+		var frames []lookup.Frame
+		return func(dst []byte, _ string, addr uint64) []byte {
+			dst, frames = g.answer(dst, f, addr, frames)
+			return dst
+		}
+	}
 }
 
 // separate appends the text between two parts of a pretty line, or the end of a line.
@@ -104,21 +114,37 @@ func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) 
 	return append(dst, '\n')
 }
 
-// hexPrefix returns the number that text begins with, as strtoul with base 16 reads it.
-func hexPrefix(text string) uint64 {
-	text = strings.TrimLeft(text, " \t\v\f")
-	if len(text) > 2 && (text[:2] == "0x" || text[:2] == "0X") {
+// hexPrefix returns the number that text begins with, as strtoul with base 16 reads it: the largest if there are too
+// many digits.
+func hexPrefix(text string) (v uint64) {
+	for len(text) > 0 && (text[0] == ' ' || text[0] >= '\t' && text[0] <= '\r') {
+		text = text[1:]
+	}
+	if len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') {
 		text = text[2:]
 	}
-	n := 0
-	for n < len(text) && isHex(text[n]) {
-		n++
-	}
-	v, err := strconv.ParseUint(text[:n], 16, 64)
-	if err != nil && n > 0 {
-		return 1<<64 - 1 // out of range
+	for i := range len(text) {
+		d := hexDigit(text[i])
+		switch {
+		case d > 15:
+			return v
+		case v>>60 != 0:
+			return 1<<64 - 1
+		}
+		v = v<<4 | uint64(d)
 	}
 	return v
+}
+
+// hexDigit returns the value of a digit, or a larger number.
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 0xff
 }
 
 // appendHex appends a number with 0x and at least width digits.
@@ -129,5 +155,3 @@ func appendHex(dst []byte, v uint64, width int) []byte {
 	}
 	return strconv.AppendUint(dst, v, 16)
 }
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }

@@ -100,10 +100,11 @@ func (l *LLVM) Invalid(dst []byte, line, module string) []byte {
 
 type jsonError struct{ Message string }
 
-// Answer appends the answer for q about f, which is nil if the module cannot be opened because of err.
-func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, err error) []byte {
-	if l.Style == StyleJSON && err != nil {
-		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "ModuleName": q.Module, "Error": jsonError{err.Error()}})
+// Answer appends the answer for q about f, which is nil if the module cannot be opened: cause says why, in the words
+// of llvm-symbolizer.
+func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string) []byte {
+	if l.Style == StyleJSON && cause != "" {
+		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "ModuleName": q.Module, "Error": jsonError{cause}})
 	}
 	if l.Addresses && l.Style != StyleJSON {
 		dst = append(dst, hex(q.Addr)...)

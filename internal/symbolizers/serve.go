@@ -2,12 +2,10 @@ package symbolizers
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 
 	"symkit/internal/par"
 )
@@ -15,14 +13,15 @@ import (
 // Lines are answered in batches. The other side of a pipe waits for answers before it asks again, so a batch ends
 // where no more input is there; a file fills batches up to their limit. The lines of a batch are answered in the
 // order of their addresses, since what is known of near addresses is near in memory, and written in their own order.
+// Three steps work at the same time: a reader reads blocks, a sorter makes batches of them, and Serve answers.
 
 // Questions say how lines are answered.
 type Questions struct {
 	// Addr returns the address that a line asks for, or any number: it only decides the order of work.
 	Addr func(line string) uint64
-	// Answer appends the answer for a line to dst; addr is what Addr returned. It is called from several
-	// goroutines.
-	Answer func(dst []byte, line string, addr uint64) []byte
+	// Answerer returns a function for one goroutine, which appends the answer for a line to dst; addr is what Addr
+	// returned.
+	Answerer func() func(dst []byte, line string, addr uint64) []byte
 	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
 	// since the other side counts answers.
 	Split bool
@@ -31,48 +30,41 @@ type Questions struct {
 // maxLine is how many bytes a line may have. A path has at most 4,096.
 const maxLine = 1 << 20
 
-// Sizes of batches: bytes that are read at once, blocks of these in a batch, and lines that a goroutine answers before
-// it takes others.
+// Sizes of batches: bytes that are read at once, blocks of these in a batch, lines that a goroutine answers before it
+// takes others, and bits of a line's number in batch.order, which are enough for empty lines.
 const (
 	blockSize  = 1 << 16
-	mostBlocks = 16
+	mostBlocks = 31
 	chunkSize  = 256
+	lineBits   = 22
 )
 
 // Serve reads lines from in until its end or that of ctx, and writes the answer for each line to out, in order. Lines
 // come without their ends.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error {
-	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), stop: make(chan struct{})}
-	defer close(r.stop)
+	stop := make(chan struct{})
+	defer close(stop)
+	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), stop: stop}
 	go r.run()
-	b := batch{q: q}
-	for {
-		block, more := <-r.blocks
-		for n := 1; more && n < mostBlocks; n++ {
-			b.add(block)
-			block = nil
-			select {
-			case block, more = <-r.blocks:
-				continue
-			default:
-			}
-			break
-		}
-		b.add(block)
-		if !more && r.err == io.EOF {
-			b.end()
-		}
-		err := b.flush(ctx, out)
+	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, 2), stop: stop}
+	s.free <- &batch{}
+	s.free <- &batch{}
+	go s.run()
+	for b := range s.batches {
+		err := b.answer(ctx, q.Answerer)
 		if err != nil {
 			return err
 		}
-		if !more {
-			if r.err == io.EOF {
-				return nil
-			}
-			return r.err
+		err = b.write(out)
+		if err != nil {
+			return err
 		}
+		s.free <- b
 	}
+	if r.err == io.EOF {
+		return ctx.Err()
+	}
+	return r.err
 }
 
 // reader reads blocks beside the work on earlier ones.
@@ -102,108 +94,174 @@ func (r *reader) run() {
 	}
 }
 
-// batch is lines to answer.
-type batch struct {
+// sorter makes batches of blocks.
+type sorter struct {
+	*reader
 	q       Questions
-	text    []byte // complete lines without their ends, then the begin of the next one
-	ends    []int  // of lines in text
-	over    bool   // the rest of the current line is left out
-	order   []question
-	chunks  [][]byte // answers
-	answers []answer // by line
+	rest    []byte // the begin of a line whose end was not read yet
+	batches chan *batch
+	free    chan *batch
+	stop    chan struct{}
 }
 
-// question is a line of a batch.
-type question struct {
-	addr uint64
-	line int32
+func (s *sorter) run() {
+	defer close(s.batches)
+	for more := true; more; {
+		block, ok := <-s.blocks
+		more = ok
+		var b *batch
+		select {
+		case b = <-s.free:
+		case <-s.stop:
+			return
+		}
+		b.reset(s.rest, s.q.Split)
+		for n := 1; more; n++ {
+			b.add(block)
+			if n == mostBlocks {
+				break
+			}
+			block, ok = s.next()
+			if block == nil {
+				more = ok
+				break
+			}
+		}
+		if !more && s.err == io.EOF {
+			b.end()
+		}
+		s.rest = b.sort(s.q.Addr)
+		if len(b.ends) == 0 {
+			s.free <- b // a line that has no end yet
+			continue
+		}
+		select {
+		case s.batches <- b:
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// next returns the next block if it was read already, or nil. It returns false after the last block.
+func (s *sorter) next() (block []byte, ok bool) {
+	select {
+	case block, ok = <-s.blocks:
+		return block, ok
+	default:
+		return nil, true
+	}
+}
+
+// batch is lines to answer.
+type batch struct {
+	bytes   []byte // complete lines without their ends, then the begin of the next one
+	text    string // the lines
+	ends    []int32
+	split   bool     // see Questions.Split
+	addrs   []uint64 // by line
+	order   []uint64 // lines by address: the low bits of the address, then the line in lineBits
+	chunks  [][]byte // answers
+	answers []answer // by line
 }
 
 // answer is the bytes of chunks[chunk] that answer a line.
 type answer struct{ chunk, from, to int32 }
 
+// reset forgets the lines. The batch begins with the begin of a line.
+func (b *batch) reset(begin []byte, split bool) {
+	b.split = split
+	b.bytes = append(b.bytes[:0], begin...)
+	b.ends, b.addrs, b.order = b.ends[:0], b.addrs[:0], b.order[:0]
+}
+
+// start returns where a line begins.
+func (b *batch) start(line int) int32 {
+	if line == 0 {
+		return 0
+	}
+	return b.ends[line-1]
+}
+
 // add adds bytes of the input.
 func (b *batch) add(block []byte) {
 	for len(block) > 0 {
 		n := bytes.IndexByte(block, '\n')
+		end := n
 		if n < 0 {
-			n = len(block)
+			end = len(block)
 		}
-		start := 0
-		if len(b.ends) > 0 {
-			start = b.ends[len(b.ends)-1]
-		}
-		room := maxLine - (len(b.text) - start)
+		room := maxLine - (len(b.bytes) - int(b.start(len(b.ends))))
 		switch {
-		case b.over && n == len(block):
-			return
-		case b.over:
-			b.over = false
-			block = block[n+1:]
-		case n > room:
-			b.text = append(b.text, block[:room]...)
+		case end > room && b.split:
+			b.bytes = append(b.bytes, block[:room]...)
+			b.endLine()
 			block = block[room:]
-			b.ends = append(b.ends, len(b.text))
-			b.over = !b.q.Split
-		case n == len(block):
-			b.text = append(b.text, block...)
+		case end > room:
+			b.bytes = append(b.bytes, block[:room]...)
+			block = block[end:]
+		case n < 0:
+			b.bytes = append(b.bytes, block...)
 			return
 		default:
-			b.text = append(b.text, block[:n]...)
+			b.bytes = append(b.bytes, block[:n]...)
+			b.endLine()
 			block = block[n+1:]
-			b.ends = append(b.ends, len(b.text))
 		}
 	}
 }
 
-// end makes a line of what follows the last one.
+// endLine makes a line of the bytes after the last one.
+func (b *batch) endLine() {
+	if n := len(b.bytes); n > int(b.start(len(b.ends))) && b.bytes[n-1] == '\r' {
+		b.bytes = b.bytes[:n-1]
+	}
+	b.ends = append(b.ends, int32(len(b.bytes)))
+}
+
+// end makes a line of what follows the last one, if anything does.
 func (b *batch) end() {
-	if len(b.ends) == 0 && len(b.text) > 0 || len(b.ends) > 0 && b.ends[len(b.ends)-1] < len(b.text) {
-		b.ends = append(b.ends, len(b.text))
+	if len(b.bytes) > int(b.start(len(b.ends))) {
+		b.endLine()
 	}
 }
 
-// flush writes the answers for the lines and forgets the lines.
-func (b *batch) flush(ctx context.Context, out io.Writer) error {
-	if len(b.ends) == 0 {
-		return ctx.Err()
-	}
-	last := b.ends[len(b.ends)-1]
-	text := string(b.text[:last])
-	b.text = append(b.text[:0], b.text[last:]...)
-	ends := b.ends
-	line := func(i int32) string {
-		from := 0
-		if i > 0 {
-			from = ends[i-1]
-		}
-		return strings.TrimSuffix(text[from:ends[i]], "\r")
-	}
-	b.order, b.answers = b.order[:0], slices.Grow(b.answers[:0], len(ends))[:len(ends)]
-	for i := range ends {
-		b.order = append(b.order, question{b.q.Addr(line(int32(i))), int32(i)})
-	}
-	slices.SortFunc(b.order, func(x, y question) int { return cmp.Compare(x.addr, y.addr) })
+// line returns a line.
+func (b *batch) line(n int) string { return b.text[b.start(n):b.ends[n]] }
 
-	count := (len(ends) + chunkSize - 1) / chunkSize
+// sort sorts the lines by address. It returns the begin of a line that follows the last one.
+func (b *batch) sort(addr func(line string) uint64) (rest []byte) {
+	last := b.start(len(b.ends))
+	b.text = string(b.bytes[:last])
+	for i := range b.ends {
+		a := addr(b.line(i))
+		b.addrs = append(b.addrs, a)
+		b.order = append(b.order, a<<lineBits|uint64(i))
+	}
+	slices.Sort(b.order)
+	return bytes.Clone(b.bytes[last:])
+}
+
+// answer answers the lines.
+func (b *batch) answer(ctx context.Context, answerer func() func(dst []byte, line string, addr uint64) []byte) error {
+	b.answers = slices.Grow(b.answers[:0], len(b.ends))[:len(b.ends)]
+	count := (len(b.ends) + chunkSize - 1) / chunkSize
 	for len(b.chunks) < count {
 		b.chunks = append(b.chunks, nil)
 	}
-	err := par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
-		dst := b.chunks[i][:0]
-		for _, q := range b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))] {
-			from := len(dst)
-			dst = b.q.Answer(dst, line(q.line), q.addr)
-			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
+	return par.Each(ctx, runtime.GOMAXPROCS(0), count, func() func(int) error {
+		answerLine := answerer()
+		return func(i int) error {
+			dst := b.chunks[i][:0]
+			for _, key := range b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))] {
+				n, from := int(key%(1<<lineBits)), len(dst)
+				dst = answerLine(dst, b.line(n), b.addrs[n])
+				b.answers[n] = answer{int32(i), int32(from), int32(len(dst))}
+			}
+			b.chunks[i] = dst
+			return nil
 		}
-		b.chunks[i] = dst
-		return nil
 	})
-	b.ends = b.ends[:0]
-	if err != nil {
-		return err
-	}
-	return b.write(out)
 }
 
 // write writes the answers in the order of the lines.

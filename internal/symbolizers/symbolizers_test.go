@@ -32,7 +32,7 @@ func open(t testing.TB) *lookup.File {
 func gnu(t testing.TB, g symbolizers.GNU, f *lookup.File, lines string) string {
 	t.Helper()
 	var out bytes.Buffer
-	q := symbolizers.Questions{Addr: g.Addr, Answer: func(dst []byte, _ string, addr uint64) []byte { return g.Answer(dst, f, addr) }}
+	q := symbolizers.Questions{Addr: g.Addr, Answerer: g.Answerer(f)}
 	err := symbolizers.Serve(t.Context(), strings.NewReader(lines), &out, q)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestLLVM(t *testing.T) {
 		var got []byte
 		q, ok := tt.l.Parse(tt.line, "")
 		if ok {
-			got = tt.l.Answer(nil, f, q, nil)
+			got = tt.l.Answer(nil, f, q, "")
 		} else {
 			got = tt.l.Invalid(nil, tt.line, "")
 		}
@@ -139,6 +139,13 @@ func TestForgedNames(t *testing.T) {
 	}
 }
 
+// each returns an Answerer of functions without state.
+func each(answer func(dst []byte, line string) []byte) func() func([]byte, string, uint64) []byte {
+	return func() func([]byte, string, uint64) []byte {
+		return func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
+	}
+}
+
 // TestServe: every line has its answer, in order, however the input is cut.
 func TestServe(t *testing.T) {
 	var in, want strings.Builder
@@ -149,8 +156,8 @@ func TestServe(t *testing.T) {
 	in.WriteString("last")
 	want.WriteString("<last>")
 	q := symbolizers.Questions{
-		Addr:   func(line string) uint64 { n, _ := strconv.ParseUint(line, 10, 64); return n },
-		Answer: func(dst []byte, line string, _ uint64) []byte { return append(append(append(dst, '<'), line...), '>') },
+		Addr:     func(line string) uint64 { n, _ := strconv.ParseUint(line, 10, 64); return n },
+		Answerer: each(func(dst []byte, line string) []byte { return append(append(append(dst, '<'), line...), '>') }),
 	}
 	for _, most := range []int{1 << 20, 4095} {
 		var out bytes.Buffer
@@ -166,7 +173,7 @@ func TestServeLong(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		var out bytes.Buffer
 		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Split: split,
-			Answer: func(dst []byte, line string, _ uint64) []byte { return fmt.Appendf(dst, "%d ", len(line)) }}
+			Answerer: each(func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%d ", len(line)) })}
 		const most = 1 << 20
 		var in strings.Builder
 		for _, n := range []int{1, most, most + 1, 0, 3*most + 5, 2, most + 7} {
@@ -197,7 +204,7 @@ func TestServeTurns(t *testing.T) {
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Answer: func(dst []byte, line string, _ uint64) []byte { return append(dst, line+"!\n"...) }}
+		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Answerer: each(func(dst []byte, line string) []byte { return append(dst, line+"!\n"...) })}
 		done <- symbolizers.Serve(context.Background(), in, out, q)
 	}()
 	buf := make([]byte, 100)
@@ -228,7 +235,7 @@ func FuzzGNU(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
 		addr := g.Addr(line)
-		got := string(g.Answer(nil, file, addr))
+		got := string(g.Answerer(file)()(nil, line, addr))
 		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
 			t.Errorf("%q: %q", line, got)
 		}
@@ -258,7 +265,7 @@ func FuzzLLVM(f *testing.F) {
 			if q.Module == "" {
 				t.Errorf("%q: no module", line)
 			}
-			if got := l.Answer(nil, file, q, nil); len(got) == 0 || got[len(got)-1] != '\n' {
+			if got := l.Answer(nil, file, q, ""); len(got) == 0 || got[len(got)-1] != '\n' {
 				t.Errorf("%q: %q", line, got)
 			}
 		}
