@@ -113,16 +113,18 @@ func TestLLVM(t *testing.T) {
 // TestForgedNames: names that would take the stack or the memory, or that have line breaks, cost no more than a line.
 func TestForgedNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "forged.sym")
-	double := "_Z1f1aIiiE"
+	var double strings.Builder
+	double.WriteString("_Z1f1aIiiE")
 	for _, c := range "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" {
-		double += "S_I" + strings.TrimSuffix("S"+string(c)+"_", "__") + "_" + "S_E"
+		double.WriteString("S_I" + strings.TrimSuffix("S"+string(c)+"_", "__") + "_" + "S_E")
 	}
-	names := []string{"_Z1f" + strings.Repeat("P", 4<<20) + "i", "_Z1f" + strings.Repeat("1aI", 1<<20), double, "_Z", "a\rb\x1b"}
-	text := "MODULE Linux x86_64 0 forged\n"
+	names := []string{"_Z1f" + strings.Repeat("P", 4<<20) + "i", "_Z1f" + strings.Repeat("1aI", 1<<20), double.String(), "_Z", "a\rb\x1b"}
+	var text strings.Builder
+	text.WriteString("MODULE Linux x86_64 0 forged\n")
 	for i, name := range names {
-		text += fmt.Sprintf("FUNC %x 10 0 %s\n", 0x10*i, name)
+		text.WriteString(fmt.Sprintf("FUNC %x 10 0 %s\n", 0x10*i, name))
 	}
-	err := os.WriteFile(path, []byte(text), 0o666)
+	err := os.WriteFile(path, []byte(text.String()), 0o666)
 	if err != nil {
 		t.Fatal(err)
 	}

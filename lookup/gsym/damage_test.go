@@ -25,7 +25,7 @@ func assembled(t testing.TB, text string) (file []byte, info int) {
 
 	var b []byte
 	var open []int
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		size, number, sized := strings.Cut(word, ":")
 		switch {
 		case word == "(":

@@ -3,6 +3,7 @@ package gsym
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"symkit/located"
@@ -152,11 +153,12 @@ func (m *model) function() {
 			frames = append(frames, fmt.Sprintf(" %s %s:%d", within, m.w.path(c.File), c.Line))
 			within, depth = m.w.strings.texts[c.Name], depth+1
 		}
-		chain := fmt.Sprintf(" %s %s", within, place)
+		var chain strings.Builder
+		chain.WriteString(fmt.Sprintf(" %s %s", within, place))
 		for i := len(frames) - 1; i >= 0; i-- {
-			chain += frames[i]
+			chain.WriteString(frames[i])
 		}
-		m.want[at] = fmt.Sprintf("%s+%#x/%#x:%s", name, at-addr, size, chain)
+		m.want[at] = fmt.Sprintf("%s+%#x/%#x:%s", name, at-addr, size, chain.String())
 	}
 }
 

@@ -111,9 +111,9 @@ func (w *Writer) String(text string) String {
 	if ok {
 		return n
 	}
-	end := strings.IndexByte(text, 0)
-	if end >= 0 {
-		return w.String(text[:end])
+	before, _, ok0 := strings.Cut(text, "\x00")
+	if ok0 {
+		return w.String(before)
 	}
 
 	n = String(len(t.texts))

@@ -51,7 +51,7 @@ func written(cpu string, big bool) *Contents {
 
 // TestWrite: what is written is read again, for all CPUs and both byte orders.
 func TestWrite(t *testing.T) {
-	for _, name := range strings.Fields("x86 x86_64 arm arm64 mips mips64 ppc ppc64 riscv riscv64 sparc") {
+	for name := range strings.FieldsSeq("x86 x86_64 arm arm64 mips mips64 ppc ppc64 riscv riscv64 sparc") {
 		for _, big := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, big), func(t *testing.T) {
 				c := written(name, big)

@@ -37,8 +37,8 @@ func decode(c *wire.Cursor, v reflect.Value) {
 	case kind == reflect.Uint32:
 		v.SetUint(uint64(c.U32()))
 	case kind == reflect.Struct:
-		for i := range v.NumField() {
-			decode(c, v.Field(i))
+		for _, field := range v.Fields() {
+			decode(c, field)
 		}
 	case kind == reflect.Array:
 		for i := range v.Len() {
@@ -84,8 +84,8 @@ func Append(out []byte, order binary.AppendByteOrder, record any) []byte {
 func encode(out []byte, order binary.AppendByteOrder, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			out = encode(out, order, v.Field(i))
+		for _, field := range v.Fields() {
+			out = encode(out, order, field)
 		}
 	case reflect.Array, reflect.Slice:
 		for i := range v.Len() {
