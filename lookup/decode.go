@@ -111,6 +111,7 @@ func (d *decoder) strings(out *unit) {
 	for i := range out.funcs {
 		f := &out.funcs[i]
 		f.name, f.linkage = of(list[3*i]), of(list[3*i+1])
+		out.mangled = out.mangled || f.linkage != ""
 		switch s := list[3*i+2]; {
 		case s.from >= d.names:
 			f.file = of(s)

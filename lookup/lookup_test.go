@@ -80,6 +80,9 @@ func TestFrames(t *testing.T) {
 		{"cxx-x86_64-gcc12-O2-dw5-mini.elf", 0x40120b, "_ZN4shop12never_calledEi .:0:0 0"},
 		{"lang-x86_64-gcc12-O2-dw2.elf", 0x40110b, "middle lang.c:14:38 15\noutermost .:0:0 16\ninlined .:0:0 18"},
 		{"cxx-x86_64-gcc12-O2-dw5.elf", 0x10, ""},
+		// DWARF has no linkage name.
+		{"cxx-x86_64-gcc12-O2-dw5.elf", 0x4010b0, "_ZZN4shop6nested2v27lambdasEiENKUliE_clEi cxx.cc:90:53 0"},
+		{"cxx-x86_64-gcc12-O2-dw5.elf", 0x401060, "_ZN4shop12_GLOBAL__N_14bookEi cxx.cc:16:10 15"},
 	} {
 		f := open(t, tt.file, lookup.Options{})
 		got := answer(t, f, tt.addr)
@@ -137,6 +140,7 @@ func TestNoAllocation(t *testing.T) {
 	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
 	var frames []lookup.Frame
 	n := testing.AllocsPerRun(100, func() {
+		frames, _ = f.Frames(frames[:0], 0x4010b0)
 		frames, _ = f.Frames(frames[:0], 0x40120b)
 	})
 	if n != 0 || len(frames) != 3 {

@@ -15,6 +15,7 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/debuginfo"
+	"symkit/internal/demangle"
 	"symkit/internal/dwarfx"
 	"symkit/internal/mem"
 	"symkit/internal/par"
@@ -176,18 +177,25 @@ func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
 func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	from := len(dst)
 	var err error
+	var u *unit
 	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].hi > addr })
 	if i < len(x.spans) && x.spans[i].lo <= addr {
-		var u *unit
 		u, err = x.unit(int(x.spans[i].unit))
 		if u != nil {
 			dst = u.frames(dst, addr)
 		}
 	}
 
-	// The symbol names what DWARF does not.
+	// The symbol names what DWARF does not. Compilers give C++'s static functions no linkage name in DWARF.
 	last := len(dst) - 1
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
+		if f := &dst[last]; f.Linkage == "" && u.mangled {
+			sym, ok := x.table().at(f.Start)
+			name, _, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone it is
+			if ok && !sym.Data && sym.Addr == f.Start && demangle.IsMangled([]byte(name)) {
+				f.Linkage = name
+			}
+		}
 		return dst, err
 	}
 	sym, ok := x.table().at(addr)

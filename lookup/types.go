@@ -10,7 +10,7 @@ type Frame struct {
 	// Name is the name in the source, without its scope (DW_AT_name), or that of a symbol. In a symbol
 	// file it is the readable name.
 	Name string
-	// Linkage is the linkage name, "" if the function has none or the file does not say.
+	// Linkage is the linkage name, that of the symbol if DWARF has none; "" if the file does not say.
 	Linkage string
 	// File is the path of the source file as the compiler saw it, "" if it is not known.
 	File string

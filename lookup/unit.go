@@ -20,6 +20,7 @@ type unit struct {
 	places    []dwarfx.Place // of rows
 	files     []string       // by number in the line table
 	text      int            // bytes of names and paths
+	mangled   bool           // a function has a linkage name
 }
 
 // scope is a function, or an inlined call.

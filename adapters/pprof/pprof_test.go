@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/pprof/driver"
 	"github.com/google/pprof/profile"
@@ -128,6 +125,24 @@ func TestSymbolize(t *testing.T) {
 	}
 }
 
+// TestNames: names that are not linkage names are short in the default form too.
+func TestNames(t *testing.T) {
+	tool := &pprof.Tool{}
+	defer tool.Close()
+	for name, want := range map[string]string{"sq<double>": "sq", "a<b<c> >::d": "a::d", "operator<": "operator<", "main.f<int>": "main.f<int>",
+		"<module>": "<module>", "a<b": "a<b", "_ZN4work3sumIiEEvi": "work::sum"} {
+		p := raw()
+		p.Function = []*profile.Function{{ID: 1, Name: name, SystemName: name}}
+		err := tool.Symbolize("", nil, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Function[0].Name; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestForce: what has functions stays, unless it is to be made again.
 func TestForce(t *testing.T) {
 	tool := &pprof.Tool{}
@@ -221,7 +236,7 @@ func TestTool(t *testing.T) {
 	}
 
 	list, err := tool.Disasm(program, 0x4012dc, 0x4012e4, false)
-	if err != nil || len(list) < 2 || list[0].Text == "" || list[0].File != "/symkit/src/cxx.h" || list[0].Line == 0 {
+	if err != nil || len(list) < 2 || list[0].Text == "" || list[0].File != "/symkit/src/cxx.h" || list[0].Function != "run" || list[0].Line == 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
 	_, err = tool.Open("/missing", 0, 0, 0, "")
@@ -229,58 +244,6 @@ func TestTool(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 }
-
-// report runs pprof on a profile and returns what it writes.
-func report(t *testing.T, p *profile.Profile, o driver.Options, args ...string) string {
-	t.Helper()
-	out := &sink{}
-	o.Fetch, o.Writer, o.UI = fetcher{p}, out, ui{t}
-	set := flag.NewFlagSet("pprof", flag.ContinueOnError)
-	o.Flagset = &flags{set, append(args, "-output=out", "profile")}
-	err := driver.PProf(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-type fetcher struct{ p *profile.Profile }
-
-func (f fetcher) Fetch(string, time.Duration, time.Duration) (*profile.Profile, string, error) {
-	return f.p, "", nil
-}
-
-type sink struct{ bytes.Buffer }
-
-func (s *sink) Open(string) (io.WriteCloser, error) { return s, nil }
-func (s *sink) Close() error                        { return nil }
-
-type flags struct {
-	*flag.FlagSet
-	args []string
-}
-
-func (f *flags) StringList(name, def, usage string) *[]*string {
-	return &[]*string{f.String(name, def, usage)}
-}
-func (f *flags) ExtraUsage() string   { return "" }
-func (f *flags) AddExtraUsage(string) {}
-func (f *flags) Parse(usage func()) []string {
-	f.Usage = usage
-	if f.FlagSet.Parse(f.args) != nil {
-		return nil
-	}
-	return f.Args()
-}
-
-type ui struct{ t *testing.T }
-
-func (u ui) ReadLine(string) (string, error)     { return "", io.EOF }
-func (u ui) Print(args ...any)                   { u.t.Log(args...) }
-func (u ui) PrintErr(args ...any)                { u.t.Log(args...) }
-func (u ui) IsTerminal() bool                    { return false }
-func (u ui) WantBrowser() bool                   { return false }
-func (u ui) SetAutoComplete(func(string) string) {}
 
 // TestWriter: symaddr profile, which writes profiles without pprof's packages, writes what the tool makes, and nothing
 // else in a profile changes.

@@ -140,8 +140,31 @@ func (w *writer) readable(name, full string) string {
 		return name
 	}
 	text := demangle.Filter(name, forms[w.options.form]...)
-	if text == name {
-		return full
+	switch {
+	case text != name:
+		return text
+	case name == full && w.options.form == "":
+		return withoutArguments(name)
 	}
-	return text
+	return full
+}
+
+// withoutArguments returns a name that has no linkage name, as those of local templates, without its template arguments.
+func withoutArguments(name string) string {
+	var out []byte
+	depth := 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '<':
+			depth++
+		case c == '>' && depth > 0:
+			depth--
+		case depth == 0:
+			out = append(out, c)
+		}
+	}
+	if depth > 0 || len(out) == 0 || strings.Contains(name, "operator") || strings.ContainsAny(name, ".-") {
+		return name // not C++, or a name with other angle brackets
+	}
+	return string(out)
 }

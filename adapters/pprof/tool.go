@@ -85,7 +85,8 @@ func (t *Tool) Open(file string, start, limit, offset uint64, relocationSymbol s
 // errMachine: the instructions of a machine are not decoded.
 var errMachine = errors.New("instructions of this machine are not decoded")
 
-// Disasm implements driver.ObjTool. The syntax is always that of the GNU assembler.
+// Disasm implements driver.ObjTool. The syntax is always that of the GNU assembler. As objdump's, an instruction has the
+// line of an inlined call and the name of the function that it is in.
 func (t *Tool) Disasm(file string, start, end uint64, _ bool) ([]driver.Inst, error) {
 	o, err := t.open(file, "", lookup.Mapping{})
 	if err != nil {
@@ -103,11 +104,12 @@ func (t *Tool) Disasm(file string, start, end uint64, _ bool) ([]driver.Inst, er
 	}
 
 	var list []driver.Inst
+	var frames []lookup.Frame
 	for _, in := range machine.Decode(image.BytesAt(start, end-start), start) {
 		inst := driver.Inst{Addr: in.Addr, Text: in.Text}
-		frames, err := o.SourceLine(in.Addr)
-		if err == nil && len(frames) > 0 {
-			inst.Function, inst.File, inst.Line = frames[0].Func, frames[0].File, frames[0].Line
+		frames, _ = o.frames(frames[:0], in.Addr) // an instruction may have no line
+		if len(frames) > 0 {
+			inst.Function, inst.File, inst.Line = frames[len(frames)-1].Readable(), frames[0].File, int(frames[0].Line)
 		}
 		list = append(list, inst)
 	}
