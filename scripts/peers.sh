@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the programs that symkit's can take the place of: rust-minidump's
-# minidump-stackwalk and Mozilla's dump_syms, from crates.io. Breakpad's programs are
-# compared if they are there: minidump_stackwalk, microdump_stackwalk, and dump_syms as
-# breakpad-dump_syms.
+# minidump-stackwalk and Mozilla's dump_syms, from crates.io; also gimli's addr2line, as
+# gimli-addr2line. Breakpad's programs are compared if they are there: minidump_stackwalk,
+# microdump_stackwalk, and dump_syms as breakpad-dump_syms.
 #
 #   peers.sh
 #
@@ -15,6 +15,7 @@ set -euo pipefail
 peers=${SYMKIT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/peers}
 rust_version=0.27.0
 mozilla_version=2.3.9
+gimli_version=0.27.0
 mkdir -p "$peers"
 peers=$(cd "$peers" && pwd)
 
@@ -25,7 +26,7 @@ skip() { # PROGRAM REASON
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms; do
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit
@@ -34,10 +35,10 @@ for program in minidump_stackwalk microdump_stackwalk breakpad-dump_syms; do
 	[[ -x $peers/$program ]] || skip "$program" "not there; Breakpad has no releases: build its repository and copy the program"
 done
 
-# rust NAME CRATE VERSION PROGRAM: installs a program of crates.io as NAME.
+# rust NAME CRATE VERSION PROGRAM [FLAG...]: installs a program of crates.io as NAME.
 rust() {
 	[[ -x $peers/$1 ]] && return
-	if cargo install -q --locked --version "$3" --root "$peers/rust" "$2"; then
+	if cargo install -q --locked --version "$3" --root "$peers/rust" "${@:5}" "$2"; then
 		ln -sf "rust/bin/$4" "$peers/$1"
 	else
 		skip "$1" "cargo install failed"
@@ -45,3 +46,4 @@ rust() {
 }
 rust minidump-stackwalk minidump-stackwalk "$rust_version" minidump-stackwalk
 rust mozilla-dump_syms dump_syms "$mozilla_version" dump_syms
+rust gimli-addr2line addr2line "$gimli_version" addr2line --features bin

@@ -94,7 +94,7 @@ func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup
 // frame appends a frame.
 func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) []byte {
 	if g.Functions {
-		dst = appendText(dst, shownName(rawName(f), g.Demangle, gnuStyle))
+		dst = appendText(dst, readable(g.Demangle, gnuStyle).shown(rawName(f)))
 		dst = g.separate(dst, " at ")
 	}
 

@@ -181,7 +181,7 @@ func (l *LLVM) name(f *lookup.Frame) string {
 	if l.Functions == "short" && f.Name != "" {
 		name = f.Name
 	}
-	return shownName(name, l.Demangle, llvmStyle)
+	return readable(l.Demangle, llvmStyle).shown(name)
 }
 
 // frame appends a frame as text.
@@ -231,7 +231,7 @@ func (l *LLVM) data(dst []byte, f *lookup.File, q Query) []byte {
 	if f != nil {
 		sym, _ = f.SymbolAt(q.Addr)
 	}
-	name := shownName(sym.Name, l.Demangle, llvmStyle)
+	name := readable(l.Demangle, llvmStyle).shown(sym.Name)
 	if l.Style == StyleJSON {
 		return appendJSON(dst, jsonData{hex(q.Addr), jsonVariable{name, hex(sym.Size), hex(sym.Addr)}, q.Module})
 	}

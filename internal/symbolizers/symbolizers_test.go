@@ -110,6 +110,40 @@ func TestLLVM(t *testing.T) {
 	}
 }
 
+// TestNames: names are demangled as c++filt and llvm-cxxfilt do.
+func TestNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "names.sym")
+	for _, tt := range []struct{ name, gnu, llvm string }{
+		{"_ZL3foov.part.0.cold", "foo() [clone .part.0] [clone .cold]", "foo() (.part.0.cold)"},
+		{"_ZN4core3fmt5Write9write_fmt17h02e4b9c6f8a1d357E.llvm.12", "core::fmt::Write::write_fmt", "core::fmt::Write::write_fmt::h02e4b9c6f8a1d357 (.llvm.12)"},
+		{"_RNvC3foo3bar.llvm.77", "foo::bar", "foo::bar (.llvm.77)"},
+		{"_ZN1a3b.cE", "a::b.c", "a::b.c"},
+		{"_Znot.mangled", "_Znot.mangled", "_Znot.mangled"},
+		{"main", "main", "main"},
+		{"_ZNSt6thread6detachEv@GLIBCXX_3.4.11", "std::thread::detach()@GLIBCXX_3.4.11", "_ZNSt6thread6detachEv@GLIBCXX_3.4.11"},
+		{"._ZN1a1bEv", ".a::b()", "._ZN1a1bEv"},
+		{"_ZSt4swapIiENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS3_ESt18is_move_assignableIS3_EEE5valueEvE4typeERS3_SC_",
+			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)",
+			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)"},
+	} {
+		err := os.WriteFile(path, []byte("MODULE Linux x86_64 0 names\nFUNC 10 10 0 "+tt.name+"\n"), 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := lookup.Open(t.Context(), path, lookup.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := strings.Cut(gnu(t, symbolizers.GNU{Functions: true, Demangle: true}, f, "10\n"), "\n")
+		l := symbolizers.LLVM{Demangle: true, Functions: "linkage"}
+		theirs, _, _ := strings.Cut(string(l.Answer(nil, f, symbolizers.Query{Kind: "CODE", Module: path, Addr: 0x10}, "")), "\n")
+		if got != tt.gnu || theirs != tt.llvm {
+			t.Errorf("%s: %q, %q, want %q, %q", tt.name, got, theirs, tt.gnu, tt.llvm)
+		}
+		f.Close()
+	}
+}
+
 // TestForgedNames: names that would take the stack or the memory, or that have line breaks, cost no more than a line.
 func TestForgedNames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "forged.sym")

@@ -108,7 +108,7 @@ var allowed = map[string][]string{
 	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/mem", "internal/par", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
 	"internal/profile":     {"internal/wire", "lookup"},
-	"internal/symbolizers": {"internal/par", "internal/printable", "lookup"},
+	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
 	"lookup/gsym":          {"internal/wire"},
 	"sframe":               {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 
@@ -124,6 +124,7 @@ var allowed = map[string][]string{
 	"test/oracle/readelf":    {"cfi", "test/oracle", "test/oracle/symfile"},
 	"test/oracle/records":    {},
 	"test/oracle/siggen":     {},
+	"test/oracle/symaddr":    {},
 	"test/oracle/symbolizer": {},
 	"test/oracle/symfile":    {"emit", "test/oracle"},
 	"test/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "test/oracle"},

@@ -8,6 +8,7 @@
 //	dwarftruth  functions, lines and inlined calls, with debug/dwarf
 //	readelf     unwind rules, with readelf's rows
 //	gimli       values of unwind rules, with gimli's
+//	symaddr     what is at an address, with llvm-symbolizer and addr2line, and under their callers
 //	symbolizer  stacks, with llvm-symbolizer, addr2line and eu-addr2line
 //	gsymutil    GSYM files, with llvm-gsymutil
 //	binutils    PUBLIC records, with nm and objdump

@@ -1,0 +1,112 @@
+package symbolizers
+
+import (
+	"regexp"
+	"strings"
+
+	library "github.com/ianlancetaylor/demangle"
+
+	"symkit/internal/demangle"
+)
+
+// Names are demangled as binutils and LLVM do. Package demangle writes C++ as binutils does, so that what they add is
+// added here. LLVM writes lambdas and template arguments otherwise, as the library does.
+
+// style is how a name is shown.
+type style uint8
+
+const (
+	mangled style = iota
+	gnuStyle
+	llvmStyle
+)
+
+// readable returns the style of a program that was asked for readable names, or not.
+func readable(yes bool, s style) style {
+	if !yes {
+		return mangled
+	}
+	return s
+}
+
+// shown returns a name in a style.
+func (s style) shown(name string) string {
+	switch s {
+	case gnuStyle:
+		return gnuName(name)
+	case llvmStyle:
+		return llvmName(name)
+	}
+	return name
+}
+
+// gnuName demangles a name as addr2line -C does: what stands before it, a symbol's version, and the suffixes of copies
+// stay.
+func gnuName(name string) string {
+	start := strings.TrimLeft(name, ".$")
+	prefix := name[:len(name)-len(start)]
+	base, _, _ := strings.Cut(start, "@")
+	if len(base) < 2 || base[0] != '_' {
+		return name
+	}
+	switch base[1] {
+	case 'Z', 'R', 'D', 'G':
+	default:
+		return name
+	}
+	text, ok := demangle.Demangle([]byte(base))
+	if !ok || text == string(demangle.Base([]byte(base))) {
+		return name
+	}
+	if base[1] == 'Z' && !oldRust.MatchString(base) {
+		suffix := base[len(demangle.Base([]byte(base))):]
+		text += clone.ReplaceAllString(suffix, " [clone $0]")
+	}
+	return prefix + text + start[len(base):]
+}
+
+var (
+	// clone matches a suffix of a copy or a part of a function.
+	clone = regexp.MustCompile(`\.[A-Za-z_]+(\.[0-9]+)*`)
+	// oldRust matches names of Rust that look like C++'s.
+	oldRust = regexp.MustCompile(`17h[0-9a-f]{16}E(\.|$)`)
+)
+
+// maxTextLog is the logarithm of the most bytes that a demangled name has: a few bytes of a forged name can stand for
+// gigabytes. maxName is the most that a linkage name may have to be demangled: each byte can be a level of recursion.
+const (
+	maxTextLog = 16
+	maxName    = 1 << 14
+)
+
+// scoped matches names in a dependent scope with template arguments, which the library misreads: it gives
+// std::swap<int>(int&, int&) of clang another type.
+var scoped = regexp.MustCompile(`sr[N0-9]`)
+
+// llvmName demangles a name as llvm-symbolizer does: names of the older Rust are taken for C++'s, and what a compiler
+// appended is in one pair of parentheses.
+func llvmName(name string) (text string) {
+	if len(name) < 2 || len(name) > maxName || name[0] != '_' {
+		return name
+	}
+	defer func() {
+		if recover() != nil { // a forged name
+			text = name
+		}
+	}()
+	options := []library.Option{library.MaxLength(maxTextLog), library.LLVMStyle, library.NoRust}
+	if name[1] == 'R' {
+		options = options[:2]
+	}
+	if scoped.MatchString(name) {
+		return gnuName(name)
+	}
+	base, suffix, found := strings.Cut(name, ".")
+	if found {
+		text, err := library.ToString(base, options...)
+		if err == nil {
+			return text + " (." + suffix + ")"
+		}
+	}
+	return library.Filter(name, options...)
+}

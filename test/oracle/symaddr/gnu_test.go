@@ -1,0 +1,282 @@
+//go:build oracle
+
+package symaddr
+
+import (
+	"debug/elf"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"symkit/test/oracle"
+	"symkit/test/testfile"
+)
+
+// TestOracleGNU: in the place of GNU's addr2line, symaddr prints what that prints, but for what the document lists. Where
+// inlined calls or source files differ, llvm-symbolizer has what symaddr has.
+func TestOracleGNU(t *testing.T) {
+	ours := filepath.Join(links(t), "addr2line")
+	kinds, total := map[string]bool{}, 0
+	for _, m := range slices.Concat(fixtures(t), built(t), small(t)) {
+		other := twin(t, &m)
+		if other != "" {
+			m.theirs = other
+		}
+		c := &gnuComparison{t: t, ours: ours, m: m, kinds: kinds}
+		c.run()
+		total += m.pcs
+	}
+	t.Logf("%d addresses", total)
+	testfile.Documented(t, document, "addr2line", slices.Collect(maps.Keys(kinds)))
+}
+
+// TestCorpusGNU is TestOracleGNU for large modules.
+func TestCorpusGNU(t *testing.T) {
+	ours := filepath.Join(links(t), "addr2line")
+	listed := testfile.Listed(t, document, "addr2line")
+	for _, m := range large(t) {
+		m.pcs = min(m.pcs, 2000) // addr2line searches all functions for each
+		c := &gnuComparison{t: t, ours: ours, m: m, kinds: map[string]bool{}}
+		c.run()
+		for k := range c.kinds {
+			if !slices.Contains(listed, k) {
+				t.Errorf("%s: not in %s: %s", m.name, document, k)
+			}
+		}
+	}
+}
+
+// askGNU returns the lines of each answer of addr2line, or of a program with its command line, but for the address.
+func askGNU(t *testing.T, program, file string, pcs []uint64, flags ...string) (out [][]string) {
+	t.Helper()
+	for line := range strings.Lines(run(t, "", lines(pcs), program, append(flags, "-e", file)...)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "0x"):
+			out = append(out, nil)
+		case len(out) > 0:
+			out[len(out)-1] = append(out[len(out)-1], line)
+		}
+	}
+	if len(out) != len(pcs) {
+		t.Fatalf("%s %s: %d answers to %d addresses", program, file, len(out), len(pcs))
+	}
+	return out
+}
+
+// lines returns addresses, one on a line.
+func lines(pcs []uint64) string {
+	var text strings.Builder
+	for _, pc := range pcs {
+		fmt.Fprintf(&text, "%#x\n", pc)
+	}
+	return text.String()
+}
+
+// The kinds of differences from addr2line.
+const (
+	anAlias        = "of several symbols at an address symaddr takes another one"
+	aCopy          = "a copy of a function (.constprop.0, .part.0) has the name of its symbol"
+	aMark          = "a mark of code and data ($d) is no name"
+	symbolFile     = "code without lines has the source file of its symbol only if the symbol is local"
+	discriminators = "a call has its own discriminator"
+	otherCalls     = "addr2line lacks inlined calls, or has others"
+	ownName        = "an inlined function without a linkage name has its own name"
+	otherFile      = "addr2line takes the file, or its directory, from the entry beside it"
+	otherName      = "addr2line takes the name of a function without a linkage name from elsewhere"
+)
+
+// gnuComparison compares what addr2line prints for addresses of a module.
+type gnuComparison struct {
+	t     *testing.T
+	ours  string // the program
+	m     module
+	kinds map[string]bool
+	names map[string][]uint64 // of symbols: where they are
+}
+
+func (c *gnuComparison) run() {
+	pcs := addresses(c.t, c.m.path, c.m.pcs)
+	c.readNames()
+	file := c.m.path
+	if len(c.m.flags) > 0 && c.m.theirs != "" {
+		file = c.m.theirs // addr2line has no flag for the directory of debug files
+	}
+	flags := []string{"-a", "-f", "-i"}
+	got, want := askGNU(c.t, c.ours, file, pcs, flags...), askGNU(c.t, "addr2line", c.m.file(), pcs, flags...)
+
+	c.demangled(file, pcs, got, want)
+	var open []int // what no kind explains
+	for i, pc := range pcs {
+		c.settle(pc, got[i], want[i])
+		if !slices.Equal(got[i], want[i]) {
+			open = append(open, i)
+		}
+	}
+	wrong := oracle.NewDiffs(c.t, "answers that are neither addr2line's nor llvm-symbolizer's about "+c.m.name)
+	c.judge(pcs, open, got, want, wrong)
+	wrong.Report()
+}
+
+// readNames reads the symbols.
+func (c *gnuComparison) readNames() {
+	c.names = map[string][]uint64{}
+	f, err := elf.Open(c.m.file())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, _ := f.Symbols()
+	dynamic, _ := f.DynamicSymbols()
+	for _, s := range slices.Concat(symbols, dynamic) {
+		c.names[s.Name] = append(c.names[s.Name], s.Value&^1)
+	}
+}
+
+var (
+	discriminator = regexp.MustCompile(` \(discriminator \d+\)$`)
+	copySuffix    = regexp.MustCompile(`(\.(cold|isra|part|constprop|lto_priv)(\.[0-9]+)*)+$`)
+)
+
+// settle makes the lines of want those of got where a kind of differences explains them.
+func (c *gnuComparison) settle(pc uint64, got, want []string) {
+	if len(got) != len(want) {
+		return
+	}
+	explain := func(i int, is bool, kind string) {
+		if is && got[i] != want[i] {
+			c.kinds[kind] = true
+			want[i] = got[i]
+		}
+	}
+	name, place := len(got)-2, len(got)-1
+	explain(name, c.same(got[name], want[name]), anAlias)
+	explain(name, isCopy(got[name], want[name]), aCopy)
+	explain(place, strings.HasPrefix(want[name], "$") && strings.HasPrefix(got[place], "??:"), aMark)
+	explain(name, strings.HasPrefix(want[name], "$"), aMark)
+	explain(place, strings.HasSuffix(got[place], ":?") && strings.HasSuffix(want[place], ":?"), symbolFile)
+	for i := 1; i < len(got); i += 2 {
+		explain(i, isTwice(cutLine(want[i]), cutLine(got[i])) && lineOf(want[i]) == lineOf(got[i]), twiceDirectory)
+		if i > 1 {
+			explain(i, discriminator.ReplaceAllString(got[i], "") == discriminator.ReplaceAllString(want[i], ""), discriminators)
+		}
+	}
+	for i := 0; i < name; i += 2 {
+		explain(i, want[i] == want[name] && got[i+1] == want[i+1], ownName)
+	}
+}
+
+// isCopy reports whether two names are of a function and of its copy or part.
+func isCopy(a, b string) bool {
+	return copySuffix.ReplaceAllString(a, "") == copySuffix.ReplaceAllString(b, "")
+}
+
+// same reports whether two symbols are at one address.
+func (c *gnuComparison) same(a, b string) bool {
+	return slices.ContainsFunc(c.names[a], func(addr uint64) bool { return slices.Contains(c.names[b], addr) })
+}
+
+// cutLine returns the file of a place, and lineOf the rest.
+func cutLine(place string) string {
+	file, _, _ := cutLast(discriminator.ReplaceAllString(place, ""), ":")
+	return file
+}
+
+func lineOf(place string) string { return strings.TrimPrefix(place, cutLine(place)) }
+
+// The kinds of differences of demangled names.
+const (
+	otherParser = "names: addr2line does not demangle all, and takes a lambda's type for another"
+	baseName    = "names: an inherited constructor has the name of its class"
+)
+
+// demangled compares names with -C where they are the same without.
+func (c *gnuComparison) demangled(file string, pcs []uint64, rawGot, rawWant [][]string) {
+	flags := []string{"-a", "-f", "-i", "-C"}
+	got, want := askGNU(c.t, c.ours, file, pcs, flags...), askGNU(c.t, "addr2line", c.m.file(), pcs, flags...)
+	wrong := oracle.NewDiffs(c.t, "names that differ in "+c.m.name)
+	for i := range pcs {
+		if !slices.Equal(rawGot[i], rawWant[i]) {
+			continue
+		}
+		for k, name := range rawGot[i] {
+			a, b := got[i][k], want[i][k]
+			switch {
+			case a == b:
+			case strings.Contains(name, "CI2"):
+				c.kinds[baseName] = true
+			case b == name || strings.Contains(name, "UlvE"):
+				c.kinds[otherParser] = true
+			default:
+				wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s", name, a, b)
+			}
+		}
+	}
+	wrong.Report()
+}
+
+// judge asks llvm-symbolizer where addr2line differs in other ways: its answer must be that of symaddr.
+func (c *gnuComparison) judge(pcs []uint64, open []int, got, want [][]string, wrong *oracle.Diffs) {
+	if len(open) == 0 {
+		return
+	}
+	var at []uint64
+	for _, i := range open {
+		at = append(at, pcs[i])
+	}
+	l := &llvmComparison{t: c.t, m: c.m}
+	for k, frames := range l.ask("llvm-symbolizer", c.m.file(), at, "linkage") {
+		i := open[k]
+		if !c.agrees(got[i], want[i], frames) {
+			wrong.Add("%#x:\n\t\tours %q\n\t\tGNU  %q\n\t\tLLVM %+v", pcs[i], got[i], want[i], frames)
+			continue
+		}
+		c.kinds[kindOf(got[i], want[i])] = true
+	}
+}
+
+// agrees reports whether symaddr's lines say what the frames of llvm-symbolizer say. Behind the end of a function, the
+// name may be that of addr2line: llvm-symbolizer has none there.
+func (c *gnuComparison) agrees(got, want []string, frames []frame) bool {
+	if len(got) != 2*len(frames) {
+		return false
+	}
+	for i, f := range frames {
+		place := fmt.Sprintf("%s:%d", f.FileName, f.Line)
+		if f.Line == 0 && strings.HasSuffix(got[2*i+1], ":?") {
+			place = got[2*i+1] // the file may be that of the symbol
+		}
+		if f.Discriminator > 0 {
+			place += fmt.Sprintf(" (discriminator %d)", f.Discriminator)
+		}
+		if isTwice(cutLine(place), cutLine(got[2*i+1])) {
+			place = cutLine(got[2*i+1]) + lineOf(place)
+		}
+		name := got[2*i]
+		same := name == f.FunctionName
+		if i == len(frames)-1 {
+			same = same || c.same(name, f.FunctionName) || isCopy(name, f.FunctionName) || f.FunctionName == "" && name == want[len(want)-2]
+		}
+		if place != got[2*i+1] || !same {
+			return false
+		}
+	}
+	return true
+}
+
+// kindOf returns the kind of a difference in which llvm-symbolizer agrees with symaddr.
+func kindOf(got, want []string) string {
+	if len(got) != len(want) {
+		return otherCalls
+	}
+	for i := range got {
+		if i%2 == 0 && got[i] != want[i] {
+			return otherName
+		}
+	}
+	return otherFile
+}

@@ -1,0 +1,211 @@
+//go:build oracle
+
+package symaddr
+
+import (
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"symkit/test/oracle"
+	"symkit/test/testfile"
+)
+
+const document = "../../../docs/symaddr.md"
+
+// frame is a frame of llvm-symbolizer's JSON.
+type frame struct {
+	FunctionName, FileName      string
+	Line, Column, Discriminator uint32
+	StartFileName, StartAddress string
+	StartLine                   uint32
+}
+
+// TestOracleLLVM: in the place of llvm-symbolizer, symaddr gives its frames, but for what the document lists.
+func TestOracleLLVM(t *testing.T) {
+	dir := links(t)
+	kinds, total := map[string]bool{}, 0
+	for _, m := range slices.Concat(fixtures(t), built(t), small(t)) {
+		c := &llvmComparison{t: t, ours: filepath.Join(dir, "llvm-symbolizer"), m: m, kinds: map[string]bool{}}
+		other := twin(t, &m)
+		if c.run() > 0 && other != "" {
+			c = &llvmComparison{t: t, ours: c.ours, m: m, kinds: map[string]bool{m.name + " is as the same program, plain": true}}
+			c.m.theirs = other
+			c.run()
+		}
+		c.wrong.Report()
+		total += c.m.pcs
+		for k := range c.kinds {
+			kinds[k] = true
+		}
+	}
+	t.Logf("%d addresses", total)
+	var list []string
+	for k := range kinds {
+		list = append(list, k)
+	}
+	testfile.Documented(t, document, "llvm-symbolizer", list)
+}
+
+// TestCorpusLLVM is TestOracleLLVM for large modules.
+func TestCorpusLLVM(t *testing.T) {
+	dir := links(t)
+	listed := testfile.Listed(t, document, "llvm-symbolizer")
+	for _, m := range large(t) {
+		c := &llvmComparison{t: t, ours: filepath.Join(dir, "llvm-symbolizer"), m: m, kinds: map[string]bool{}}
+		c.run()
+		c.wrong.Report()
+		for k := range c.kinds {
+			if !slices.Contains(listed, k) {
+				t.Errorf("%s: not in %s: %s", m.name, document, k)
+			}
+		}
+	}
+}
+
+// llvmComparison compares the frames of a module.
+type llvmComparison struct {
+	t     *testing.T
+	ours  string // the program
+	m     module
+	kinds map[string]bool // of differences
+	wrong *oracle.Diffs
+	past  []uint64 // addresses where a symbol without a size goes on into the next section
+	twice []uint64 // addresses of frames with twiceDirectory
+	files []string // the innermost file there
+}
+
+// run compares, for names of symbols and those of DWARF, and returns how many addresses differ in a way of no kind.
+func (c *llvmComparison) run() int {
+	c.wrong = oracle.NewDiffs(c.t, "addresses with other frames in "+c.m.name)
+	pcs := addresses(c.t, c.m.path, c.m.pcs)
+	for _, functions := range []string{"linkage", "short"} {
+		got, want := c.ask(c.ours, c.m.path, pcs, functions), c.ask("llvm-symbolizer", c.m.file(), pcs, functions)
+		for i, pc := range pcs {
+			c.compare(pc, functions, got[i], want[i])
+		}
+	}
+	c.second()
+	return c.wrong.N
+}
+
+// ask returns the frames that a program gives for addresses of a file.
+func (c *llvmComparison) ask(program, file string, pcs []uint64, functions string) (out [][]frame) {
+	c.t.Helper()
+	args := append([]string{"--output-style=JSON", "--no-demangle", "--inlines", "--functions=" + functions, "--obj=" + file}, c.m.flags...)
+	for line := range strings.Lines(run(c.t, "", lines(pcs), program, args...)) {
+		var answer struct{ Symbol []frame }
+		err := json.Unmarshal([]byte(line), &answer)
+		if err != nil {
+			c.t.Fatalf("%s: %v: %s", program, err, line)
+		}
+		out = append(out, answer.Symbol)
+	}
+	if len(out) != len(pcs) {
+		c.t.Fatalf("%s: %s: %d answers to %d addresses", c.m.name, program, len(out), len(pcs))
+	}
+	return out
+}
+
+// The kinds of differences.
+const (
+	twiceDirectory = "a relative directory of the compilation is not joined with itself"
+	pastSection    = "a symbol without a size ends with its section"
+	noStart        = "an inlined call whose own code is empty has no address where it starts"
+	symbolNames    = "with --functions=short, too, a function without DWARF has the name of its symbol"
+	starts         = "each function and call has an address where it starts, and the file of its declaration"
+)
+
+// compare compares the frames at an address.
+func (c *llvmComparison) compare(pc uint64, functions string, got, want []frame) {
+	last := len(want) - 1
+	if len(got) != len(want) {
+		c.wrong.Add("%#x: %s\n\t\tours %+v\n\t\tLLVM %+v", pc, functions, got, want)
+		return
+	}
+	ours := slices.Clone(got)
+	for i := range ours {
+		a, b := &ours[i], &want[i]
+		c.settle(b.StartAddress == "" && a.StartAddress != "", starts, &a.StartAddress, "")
+		c.settle(b.StartFileName == "" && a.StartFileName != "", starts, &a.StartFileName, "")
+		c.settle(i < last && a.StartAddress == "", noStart, &a.StartAddress, b.StartAddress)
+		c.settle(isTwice(b.FileName, a.FileName), twiceDirectory, &a.FileName, b.FileName)
+		c.settle(isTwice(b.StartFileName, a.StartFileName), twiceDirectory, &a.StartFileName, b.StartFileName)
+	}
+	a, b := &ours[last], &want[last]
+	c.settle(functions == "short" && b.FunctionName == "" && a.StartLine == 0, symbolNames, &a.FunctionName, "")
+	if a.FunctionName == "" && b.FunctionName != "" && c.isPast(pc, b.FunctionName) {
+		c.settle(true, pastSection, &a.FunctionName, b.FunctionName)
+		a.StartAddress, a.FileName = b.StartAddress, b.FileName
+		c.past = append(c.past, pc)
+	}
+	if isTwice(want[0].FileName, got[0].FileName) {
+		c.twice, c.files = append(c.twice, pc), append(c.files, fmt.Sprintf("%s:%d", got[0].FileName, got[0].Line))
+	}
+	if !slices.Equal(ours, want) {
+		c.wrong.Add("%#x: %s\n\t\tours %+v\n\t\tLLVM %+v", pc, functions, got, want)
+	}
+}
+
+// settle makes a text equal to another if the condition of a kind of differences holds.
+func (c *llvmComparison) settle(is bool, kind string, text *string, want string) {
+	if is && *text != want {
+		c.kinds[kind] = true
+		*text = want
+	}
+}
+
+// isTwice reports whether a path begins with a relative directory twice. DWARF 5's directory 0 is that of the
+// compilation (§6.2.4), which LLVM and binutils put before it once more.
+func isTwice(long, short string) bool {
+	dir, ok := strings.CutSuffix(long, "/"+short)
+	return ok && !filepath.IsAbs(long) && strings.HasPrefix(short, dir+"/")
+}
+
+// isPast reports whether symbols of a name have no size, and are in other sections than pc.
+func (c *llvmComparison) isPast(pc uint64, name string) bool {
+	f, err := elf.Open(c.m.file())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, _ := f.Symbols()
+	found := false
+	for _, s := range symbols {
+		if s.Name != name || s.Section >= elf.SectionIndex(len(f.Sections)) {
+			continue
+		}
+		in := f.Sections[s.Section]
+		if s.Size > 0 || pc >= in.Addr && pc < in.Addr+in.Size {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// second asks other programs where LLVM is wrong: addr2line about symbols that go on into the next section, and
+// gimli's addr2line about directories that come twice.
+func (c *llvmComparison) second() {
+	for i, lines := range askGNU(c.t, "addr2line", c.m.file(), c.past, "-a", "-f") {
+		if lines[0] != "??" {
+			c.t.Errorf("%s: %#x: addr2line has a name, too: %q", c.m.name, c.past[i], lines)
+		}
+	}
+
+	program := filepath.Join(os.Getenv("SYMKIT_PEERS"), "gimli-addr2line")
+	_, err := os.Stat(program)
+	if err != nil || len(c.twice) == 0 {
+		return // scripts/peers.sh says that it is not there
+	}
+	for i, lines := range askGNU(c.t, program, c.m.file(), c.twice, "-a", "-f", "-i") {
+		if len(lines) < 2 || lines[1] != c.files[i] {
+			c.t.Errorf("%s: %#x: %s, gimli's addr2line has %q", c.m.name, c.twice[i], c.files[i], lines)
+		}
+	}
+}
