@@ -35,7 +35,7 @@ func NewCache(budget int64, open func(ctx context.Context, key string) (*File, e
 }
 
 // Get returns the file of a key, which stays open until release is called. The error is that of opening the file,
-// which is not tried again.
+// which is not tried again unless ctx was done.
 func (c *Cache) Get(ctx context.Context, key string) (f *File, release func(), err error) {
 	c.mu.Lock()
 	e := c.files[key]
@@ -46,6 +46,11 @@ func (c *Cache) Get(ctx context.Context, key string) (f *File, release func(), e
 		e.users++
 		c.mu.Unlock()
 		e.file, e.err = c.open(ctx, key)
+		if e.err != nil && ctx.Err() != nil {
+			c.mu.Lock()
+			c.drop(e)
+			c.mu.Unlock()
+		}
 		close(e.ready)
 	} else {
 		c.order.MoveToFront(e.place)

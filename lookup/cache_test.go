@@ -53,4 +53,24 @@ func TestCache(t *testing.T) {
 	if missing == nil || opened["missing"] != 1 {
 		t.Errorf("missing: %v, opened %d times", missing, opened["missing"])
 	}
+
+	// A file that was not opened because its caller gave up is opened for the next one.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	given := lookup.NewCache(0, func(ctx context.Context, key string) (*lookup.File, error) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return lookup.Open(ctx, fixtures+key, lookup.Options{})
+	})
+	defer given.Close()
+	_, _, err := given.Get(ctx, names[0])
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	_, release, err := given.Get(t.Context(), names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 }
