@@ -2,7 +2,6 @@ package lookup
 
 import (
 	"debug/elf"
-	"strings"
 
 	"symkit/internal/demangle"
 )
@@ -44,8 +43,8 @@ func (f *Frame) Readable() string {
 		return f.Name
 	}
 	text, ok := demangle.Demangle([]byte(f.Linkage))
-	if !ok && strings.HasPrefix(f.Linkage, "_") && f.Name != "" && demangle.IsMangled([]byte(f.Linkage)) {
-		return f.Name
+	if !ok && f.Name != "" {
+		return f.Name // not __GI_tolower, which is the label of tolower in the object
 	}
 	return text
 }

@@ -115,6 +115,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestReadable: a linkage name that is not one of a language is a label of the assembler.
+func TestReadable(t *testing.T) {
+	for want, f := range map[string]lookup.Frame{"tolower": {Name: "tolower", Linkage: "__GI_tolower"}, "f()": {Name: "f", Linkage: "_Z1fv"},
+		"_Zforged": {Linkage: "_Zforged"}, "start": {Linkage: "start"}, "main": {Name: "main"}} {
+		if got := f.Readable(); got != want {
+			t.Errorf("%+v: %s, want %s", f, got, want)
+		}
+	}
+}
+
 // TestSymbols: symbols are found by address and by name, functions and variables.
 func TestSymbols(t *testing.T) {
 	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
