@@ -124,6 +124,16 @@ func (o *output) options() report.Options {
 	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow, Map: o.Format == "html"}
 }
 
+// write judges and prints the results.
+func (o *output) write(e *env, results ...report.Result) error {
+	for i := range results {
+		r := &results[i]
+		r.Unmet = o.requirements.Unmet(r.Report)
+		e.bad = e.bad || r.Bad()
+	}
+	return report.Write(e.stdout, o.Format, command.Version(), results)
+}
+
 // replayCmd compares a symbol file with an ELF file.
 type replayCmd struct {
 	Sym   string   `arg:"" name:"file.sym" help:"Symbol file."`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"reflect"
@@ -245,9 +246,11 @@ func findFlag(node *kong.Node, arg string) *kong.Flag {
 
 // work calls the program's own work and returns the exit code.
 func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int, err error)) int {
-	// Limits are read before any work.
-	for _, name := range misspeltLimits() {
-		Line(p.Stderr, "%s: warning: %s in the environment is not read; the variable is %s", p.Name, name, limits.Variable)
+	// Limits are read before any work. Other variables with the prefix SYMKIT_ belong to scripts.
+	for _, name := range slices.Sorted(maps.Keys(environment("SYMKIT_LIM"))) {
+		if name != limits.Variable {
+			Line(p.Stderr, "%s: warning: %s in the environment is not read; the variable is %s", p.Name, name, limits.Variable)
+		}
 	}
 	if err := limits.FromEnv(); err != nil {
 		p.Stderr.Last("%s: error: %v", p.Name, err)
@@ -262,47 +265,38 @@ func (p *Program) work(chosen *kong.Context, work func(*kong.Context) (code int,
 	return code
 }
 
+// environment returns the variables of the environment that begin with prefix.
+func environment(prefix string) map[string]string {
+	found := map[string]string{}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, prefix) {
+			found[name] = value
+		}
+	}
+	return found
+}
+
 // unknownVariables returns the environment variables that begin with prefix and set no flag of a
 // node or of a subcommand below it.
-func unknownVariables(node *kong.Node, prefix string) (unknown []string) {
-	known := map[string]bool{}
+func unknownVariables(node *kong.Node, prefix string) []string {
+	unknown := environment(prefix)
 	_ = kong.Visit(node, func(n kong.Visitable, next kong.Next) error {
 		if f, ok := n.(*kong.Flag); ok {
 			for _, name := range f.Envs {
-				known[name] = true
+				delete(unknown, name)
 			}
 		}
 		return next(nil)
 	})
-
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, prefix) && !known[name] {
-			unknown = append(unknown, name)
-		}
-	}
-	slices.Sort(unknown)
-	return unknown
-}
-
-// misspeltLimits returns the environment variables that look like the one of limits. Others with
-// the prefix SYMKIT_ belong to scripts.
-func misspeltLimits() (names []string) {
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, "SYMKIT_LIM") && name != limits.Variable {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.Sorted(maps.Keys(unknown))
 }
 
 // unsetEmpty removes the environment variables that begin with prefix and are empty. kong
 // would parse the empty text as the value of a flag.
 func unsetEmpty(prefix string) {
-	for _, variable := range os.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		if strings.HasPrefix(name, prefix) && value == "" {
+	for name, value := range environment(prefix) {
+		if value == "" {
 			os.Unsetenv(name)
 		}
 	}

@@ -35,7 +35,7 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.Info fields":        27,
 	"check/internal/truth/dwarfinfo.Unit fields":        25,
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
-	"cmd/stackwalk":                          9,
+	"cmd/stackwalk":                          8,
 	"cmd/stackwalk.cli fields":               34,
 	"cmd/symaddr.cli fields":                 17,
 	"lookup.module fields":                   17,
