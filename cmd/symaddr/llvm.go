@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"symkit/elfx/companion"
 	"symkit/internal/command"
@@ -114,6 +115,7 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 // llvmSession is one run of llvm-symbolizer.
 type llvmSession struct {
 	name   string
+	errors sync.Mutex // held while an error is written
 	stderr io.Writer
 	llvm   symbolizers.LLVM
 	module string // of all questions, or ""
@@ -206,6 +208,8 @@ func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error
 	}
 	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
 	if err != nil {
+		s.errors.Lock()
+		defer s.errors.Unlock()
 		command.Line(s.stderr, "%s: error: '%s': %s", s.name, path, cause(err))
 		return nil, err
 	}
