@@ -160,10 +160,12 @@ func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []look
 		frames = append(frames, lookup.Frame{})
 	}
 
-	// The symbol names the function that has the code: it may be an alias, or one that the compiler split off.
+	// The symbol names the function that has the code: it may be an alias, or one that the compiler split off. Its
+	// version, which the table of a debug file has in the name, is none of the name.
 	last := &frames[len(frames)-1]
 	if known && l.Functions == "linkage" {
-		last.Name, last.Linkage, last.Start = sym.Name, sym.Name, sym.Addr
+		name, _, _ := strings.Cut(sym.Name, "@")
+		last.Name, last.Linkage, last.Start = name, name, sym.Addr
 		if last.File == "" {
 			last.File = sym.File
 		}

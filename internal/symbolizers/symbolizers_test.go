@@ -120,7 +120,7 @@ func TestNames(t *testing.T) {
 		{"_ZN1a3b.cE", "a::b.c", "a::b.c"},
 		{"_Znot.mangled", "_Znot.mangled", "_Znot.mangled"},
 		{"main", "main", "main"},
-		{"_ZNSt6thread6detachEv@GLIBCXX_3.4.11", "std::thread::detach()@GLIBCXX_3.4.11", "_ZNSt6thread6detachEv@GLIBCXX_3.4.11"},
+		{"_ZNSt6thread6detachEv@GLIBCXX_3.4.11", "std::thread::detach()@GLIBCXX_3.4.11", "std::thread::detach()"},
 		{"._ZN1a1bEv", ".a::b()", "._ZN1a1bEv"},
 		{"_ZSt4swapIiENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS3_ESt18is_move_assignableIS3_EEE5valueEvE4typeERS3_SC_",
 			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)",

@@ -118,6 +118,7 @@ const (
 	pastSection    = "a symbol without a size ends with its section"
 	noStart        = "an inlined call whose own code is empty has no address where it starts"
 	symbolNames    = "with --functions=short, too, a function without DWARF has the name of its symbol"
+	versions       = "a name is without the version of its symbol"
 	starts         = "each function and call has an address where it starts, and the file of its declaration"
 )
 
@@ -139,6 +140,8 @@ func (c *llvmComparison) compare(pc uint64, functions string, got, want []frame)
 	}
 	a, b := &ours[last], &want[last]
 	c.settle(functions == "short" && b.FunctionName == "" && a.StartLine == 0, symbolNames, &a.FunctionName, "")
+	name, _, _ := strings.Cut(b.FunctionName, "@")
+	c.settle(a.FunctionName == name, versions, &a.FunctionName, b.FunctionName)
 	if a.FunctionName == "" && b.FunctionName != "" && c.isPast(pc, b.FunctionName) {
 		c.settle(true, pastSection, &a.FunctionName, b.FunctionName)
 		a.StartAddress, a.FileName = b.StartAddress, b.FileName
