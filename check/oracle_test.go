@@ -52,7 +52,9 @@ func openImage(t *testing.T, main, debug string) *elfx.Image {
 			continue
 		}
 		if info, err := os.Stat(path); i > 0 && err == nil && info.IsDir() {
-			if files[i], _ = (&companion.Search{DebugDirs: []string{path}}).FindDebug(t.Context(), files[0]); files[i] != nil {
+			search := companion.Search{DebugDirs: []string{path}}
+			files[i], _ = search.FindDebug(t.Context(), files[0])
+			if files[i] != nil {
 				t.Cleanup(func() { files[i].Close() })
 			}
 			continue

@@ -51,7 +51,8 @@ func (l *losses) all() []error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	errs := slices.Clone(l.first)
-	if more := l.count - len(errs); more > 0 {
+	more := l.count - len(errs)
+	if more > 0 {
 		errs = append(errs, fmt.Errorf("%d %w", more, errMore))
 	}
 	return errs

@@ -26,7 +26,7 @@ func TestMapping(t *testing.T) {
 		{program, lookup.Mapping{Start: 0x401000, Limit: 0x402000, Offset: 0x1000}, 0x4012de, 0x4012de},
 		{program, lookup.Mapping{Start: 0x401000, Limit: 0x402000, Offset: 0x1000}, 0x400fff, 0},
 		{program, lookup.Mapping{Start: 0x401000, Limit: 0x402000, Offset: 0x1000}, 0x402000, 0},
-		{program, lookup.Mapping{Start: 0x401000, Limit: 0x402000, Offset: 0x1000}, 0x401fff, 0}, // behind the segment
+		{program, lookup.Mapping{Start: 0x401000, Limit: 0x402000, Offset: 0x1000}, 0x401fff, 0}, // after the end of the segment
 		{program, lookup.Mapping{}, 0x4012de, 0x4012de},
 		{program, lookup.Mapping{Limit: ^uint64(0)}, 0x4012de, 0x4012de},
 		{library, lookup.Mapping{Start: 0x7f0000001000, Limit: 0x7f0000002000, Offset: 0x1000}, 0x7f0000001370, 0x1370},

@@ -189,7 +189,8 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	// The symbol names what DWARF does not. Compilers give C++'s static functions no linkage name in DWARF.
 	last := len(dst) - 1
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
-		if f := &dst[last]; f.Linkage == "" && u.mangled {
+		f := &dst[last]
+		if f.Linkage == "" && u.mangled {
 			sym, ok := x.table().at(f.Start)
 			name, _, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone it is
 			if ok && !sym.Data && sym.Addr == f.Start && demangle.IsMangled([]byte(name)) {
@@ -272,7 +273,8 @@ func (x *module) drop(but *slot) {
 	defer x.dropping.Unlock()
 	var kept []*slot
 	for i := range x.slots {
-		if s := &x.slots[i]; s != but && s.decoded.Load() != nil {
+		s := &x.slots[i]
+		if s != but && s.decoded.Load() != nil {
 			kept = append(kept, s)
 		}
 	}

@@ -47,7 +47,8 @@ func flatten(spans []span) []span {
 		if next < len(spans) {
 			end = min(end, spans[next].lo)
 		}
-		if last := len(flat) - 1; last >= 0 && flat[last].unit == top.unit && flat[last].hi == pos {
+		last := len(flat) - 1
+		if last >= 0 && flat[last].unit == top.unit && flat[last].hi == pos {
 			flat[last].hi = end
 		} else {
 			flat = append(flat, span{pos, end, top.unit})

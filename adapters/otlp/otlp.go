@@ -64,7 +64,8 @@ func (s *Symbolizer) Symbolize(ctx context.Context, d *profiles.ProfilesDictiona
 	locations := make([][]*profiles.Location, len(d.GetMappingTable()))
 	for _, l := range d.GetLocationTable() {
 		// Mapping 0 stands for none.
-		if i := l.GetMappingIndex(); i > 0 && int(i) < len(locations) && len(l.Lines) == 0 {
+		i := l.GetMappingIndex()
+		if i > 0 && int(i) < len(locations) && len(l.Lines) == 0 {
 			locations[i] = append(locations[i], l)
 		}
 	}

@@ -132,11 +132,11 @@ func (c *cli) Validate() error {
 		return fmt.Errorf("--check compares with the file's own names and records; leave out --header-only and the flags that rewrite names")
 	}
 
-	if err := c.validateFormat(); err != nil {
+	err := c.validateFormat()
+	if err != nil {
 		return err
 	}
 
-	var err error
 	c.Jobs, err = command.Jobs(c.Jobs)
 	return err
 }

@@ -96,7 +96,8 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 
 	path = remote.Shown(path) // in messages
 	if err != nil {
-		if _, named := errors.AsType[aboutDump](err); !named {
+		_, named := errors.AsType[aboutDump](err)
+		if !named {
 			err = &filename.Error{Path: path, Err: err}
 		}
 		entry.Error = err.Error()

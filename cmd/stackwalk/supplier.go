@@ -33,7 +33,8 @@ func (c *cli) sources(ctx context.Context, keep int64) (*symbols.Sources, error)
 	}
 
 	s, err := symbols.Open(ctx, c.Symbols, opt)
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
+	e, ok := errors.AsType[*fs.PathError](err)
+	if ok {
 		err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
 	}
 	return s, err

@@ -413,7 +413,8 @@ type jsonFrame struct {
 
 func (c *cli) appendJSON(dst []byte, f *lookup.File, addr uint64, frames []lookup.Frame) []byte {
 	a := jsonAnswer{Version: jsonVersion, File: f.Path(), Address: fmt.Sprintf("%#x", addr), Frames: []jsonFrame{}}
-	if id := f.BuildID(); id != nil {
+	id := f.BuildID()
+	if id != nil {
 		a.BuildID = fmt.Sprintf("%x", id)
 	}
 	for i := range frames {

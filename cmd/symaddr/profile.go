@@ -152,7 +152,8 @@ func (c *profileCLI) fill(ctx context.Context) error {
 		packed := gzip.NewWriter(w)
 		buffered := bufio.NewWriterSize(packed, 64<<10)
 		err := p.Write(buffered, s)
-		if _, damaged := errors.AsType[*located.Error](err); damaged {
+		_, damaged := errors.AsType[*located.Error](err)
+		if damaged {
 			err = &filename.Error{Path: c.Profile, Err: err}
 		}
 		return cmp.Or(err, buffered.Flush(), packed.Close())

@@ -47,7 +47,8 @@ func (in *input) openPackage(ctx context.Context) (*remote.File, error) {
 		return openLocal(in.Path)
 	}
 	file, err := remote.Open(ctx, raw)
-	if e, ok := errors.AsType[*filename.Error](err); ok {
+	e, ok := errors.AsType[*filename.Error](err)
+	if ok {
 		err = e.Err // the names of inputs are without the query
 	}
 	return file, err

@@ -62,7 +62,8 @@ func (p *Search) FindDebug(ctx context.Context, f *elfx.File) (*elfx.File, []Pro
 	s := &attempt{file: f, what: DebugFile}
 	id := f.BuildID()
 	sameID := func(c *elfx.File) error { return c.MatchBuildID(id) }
-	if found := s.first(p.BuildIDPaths(id, debugSuffix), sameID); found != nil {
+	found := s.first(p.BuildIDPaths(id, debugSuffix), sameID)
+	if found != nil {
 		return found, s.probes
 	}
 

@@ -108,7 +108,8 @@ func (o *output) Write(p []byte) (int, error) {
 // Path returns the path by which this process can open an unfinished file: the w of the function write of Write or
 // Publish, or that of Temporary.
 func Path(w io.Writer) string {
-	if o, ok := w.(*output); ok {
+	o, ok := w.(*output)
+	if ok {
 		w = o.w
 	}
 	return pathOf(w.(*os.File))

@@ -13,7 +13,8 @@ func unnamed(*os.Root, string) (*os.File, error) { return nil, errors.ErrUnsuppo
 
 // pathOf returns the name of a file, or a path for one without a name.
 func pathOf(f *os.File) string {
-	if _, err := os.Lstat(f.Name()); err != nil {
+	_, err := os.Lstat(f.Name())
+	if err != nil {
 		return fmt.Sprintf("/dev/fd/%d", f.Fd())
 	}
 	return f.Name()

@@ -139,7 +139,8 @@ func (c *Client) attempt(ctx context.Context, try func() error) error {
 
 // Refuse has all later calls return the error, which it returns as an *Error.
 func (c *Client) Refuse(err error) error {
-	if _, ok := errors.AsType[*Error](err); !ok {
+	_, ok := errors.AsType[*Error](err)
+	if !ok {
 		err = c.failed(err, false)
 	}
 	c.mu.Lock()
@@ -153,7 +154,8 @@ func (c *Client) Refuse(err error) error {
 func (c *Client) pause(ctx context.Context, n int, err error) {
 	d := cmp.Or(c.Backoff, usualBackoff) << (n - 1)
 	d += time.Duration((rand.Float64() - 0.5) / 2 * float64(d))
-	if e, ok := errors.AsType[*Error](err); ok {
+	e, ok := errors.AsType[*Error](err)
+	if ok {
 		d = max(d, e.after)
 	}
 	sleep(ctx, min(d, maxWait))
@@ -229,7 +231,8 @@ func (f *File) request(at int64) (*http.Response, error) {
 	})
 	if err != nil {
 		// Callers know the URL, which may have a password or a token.
-		if e, ok := errors.AsType[*url.Error](err); ok {
+		e, ok := errors.AsType[*url.Error](err)
+		if ok {
 			err = e.Err
 		}
 		err = b.failed(address.Error(err))

@@ -307,7 +307,8 @@ func (m *lineMachine) row() {
 	// A row that repeats the line before changes nothing.
 	row := LineRow{Addr: m.addr, Line: clip32(m.line), File: min(clip32(m.file), EndOfCode-1)}
 	if len(m.t.Rows) > m.first {
-		if last := m.t.Rows[len(m.t.Rows)-1]; last.File == row.File && last.Line == row.Line && (!m.t.Full || m.t.Places[len(m.t.Rows)-1] == place) {
+		last := m.t.Rows[len(m.t.Rows)-1]
+		if last.File == row.File && last.Line == row.Line && (!m.t.Full || m.t.Places[len(m.t.Rows)-1] == place) {
 			return
 		}
 	}

@@ -130,7 +130,8 @@ func (c *Cache) hold(name string, x Content, reason error) error {
 	if c.held == nil {
 		c.held = map[string]held{}
 	}
-	if _, ok := c.held[name]; ok { // the path may be in use
+	_, ok := c.held[name]
+	if ok { // the path may be in use
 		file.Close()
 	} else {
 		c.held[name] = held{file, x.Source}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -87,54 +86,20 @@ func TestAbsent(t *testing.T) {
 	if err := os.Chtimes(c.Path("a/b"), old, old); err != nil || c.Absent("a/b", time.Hour) {
 		t.Error("absent for too long", err)
 	}
-	if c.SetAbsent("a/b"); !c.Absent("a/b", time.Hour) {
+	c.SetAbsent("a/b")
+	if !c.Absent("a/b", time.Hour) {
 		t.Error("not absent again")
 	}
 	if err := c.Put(t.Context(), "a/b", content("text")); err != nil || c.Absent("a/b", time.Hour) {
 		t.Error("absent", err)
 	}
-	if c.SetAbsent("a/b"); read(t, c, "a/b") != "text" {
+	c.SetAbsent("a/b")
+	if read(t, c, "a/b") != "text" {
 		t.Error("a file is lost")
 	}
-	if c := new(Cache); c.Absent("a", time.Hour) || c.Has("a") {
+	none := new(Cache)
+	if none.Absent("a", time.Hour) || none.Has("a") {
 		t.Error("a cache without a directory")
-	}
-}
-
-// TestWithoutName: where no file can be kept, each is there without a name, and the reason is told once.
-func TestWithoutName(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("files have names")
-	}
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	none := errors.New("none")
-	tmp := t.TempDir()
-	for _, dir := range []string{tmp, filepath.Join(tmp, "missing")} { // the second: in memory
-		t.Setenv("TMPDIR", dir)
-		if dir != tmp && runtime.GOOS != "linux" {
-			break
-		}
-		for cache, want := range map[string]error{"": none, file: syscall.ENOTDIR} {
-			var told []error
-			c := &Cache{Dir: cache, None: none, Uncached: func(err error) { told = append(told, err) }}
-			for _, name := range []string{"a/b", "a/c", "a/b"} {
-				if err := c.Put(t.Context(), name, content(name)); err != nil || read(t, c, name) != name || !c.Has(name) {
-					t.Errorf("%q: %v", cache, err)
-				}
-			}
-			if len(told) != 1 || !errors.Is(told[0], want) || c.Source(c.Path("a/b")) != "https://server/x" {
-				t.Errorf("%q: told %v, source %s", cache, told, c.Source(c.Path("a/b")))
-			}
-			if c.Drop("a/b"); c.Has("a/b") {
-				t.Error("a file that was removed")
-			}
-		}
-	}
-	if names := left(t, tmp); len(names) > 0 {
-		t.Errorf("left: %q", names)
 	}
 }
 

@@ -17,7 +17,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Cause returns the cause of an Error about the file at path, for messages that begin with the
 // path. Other errors are returned unchanged.
 func Cause(err error, path string) error {
-	if e, ok := err.(*Error); ok && e.Path == path {
+	e, ok := err.(*Error)
+	if ok && e.Path == path {
 		return e.Err
 	}
 	return err

@@ -40,7 +40,8 @@ type File struct {
 // Open opens the file at an address. The error is a filename.Error.
 func Open(ctx context.Context, address string) (*File, error) {
 	f, err := open(ctx, address)
-	if _, named := err.(*filename.Error); err != nil && !named {
+	_, named := err.(*filename.Error)
+	if err != nil && !named {
 		err = &filename.Error{Path: Shown(address), Err: err}
 	}
 	return f, err

@@ -58,7 +58,8 @@ func Usages() []usage.Program {
 // Name returns the last part of a path, which may be one of Windows, without .exe.
 func Name(arg0 string) string {
 	name := path.Base(strings.ReplaceAll(arg0, `\`, "/"))
-	if end := strings.ToLower(name); strings.HasSuffix(end, ".exe") {
+	end := strings.ToLower(name)
+	if strings.HasSuffix(end, ".exe") {
 		name = name[:len(name)-len(".exe")]
 	}
 	return name

@@ -213,7 +213,8 @@ func (b *batch) add(block []byte) {
 
 // endLine makes a line of the bytes after the last one.
 func (b *batch) endLine() {
-	if n := len(b.bytes); n > int(b.start(len(b.ends))) && b.bytes[n-1] == '\r' {
+	n := len(b.bytes)
+	if n > int(b.start(len(b.ends))) && b.bytes[n-1] == '\r' {
 		b.bytes = b.bytes[:n-1]
 	}
 	b.ends = append(b.ends, int32(len(b.bytes)))

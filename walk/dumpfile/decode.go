@@ -62,7 +62,8 @@ func micro(name string, log []byte) (*walk.Process, error) {
 		return nil, err
 	}
 	p := dumps[0].Process()
-	if n := len(dumps); n > 1 {
+	n := len(dumps)
+	if n > 1 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %s microdumps is shown; cut the log at their first lines to show the others", name, quantity.Number(n)))
 	}
 	return p, nil

@@ -80,7 +80,7 @@ func Open(ctx context.Context, path string, opt Options) (*Dump, error) {
 		err = d.openFile(local, opt)
 	}
 	if local != path {
-		d.path = "" // nobody else has the copy
+		d.path = "" // the copy of a packed or remote dump belongs to d alone: no other program changes it
 	}
 	if err != nil {
 		d.Close()

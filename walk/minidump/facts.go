@@ -16,7 +16,8 @@ func (b *builder) facts() {
 	s := &d.System
 	f.VersionLine, f.CPUInfo, f.CPUs, f.GPU = s.Version(), s.CPUInfo(), int(s.Processors), "UNKNOWN"
 	// The clock of a damaged dump can go back: then the uptime is 0.
-	if m := d.Misc; m != nil && m.Flags&mdmp.MiscProcessTimes != 0 && m.CreateTime != 0 {
+	m := d.Misc
+	if m != nil && m.Flags&mdmp.MiscProcessTimes != 0 && m.CreateTime != 0 {
 		f.HasUptime = true
 		if d.Header.Time > m.CreateTime {
 			f.Uptime = uint64(d.Header.Time - m.CreateTime)

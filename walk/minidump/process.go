@@ -158,7 +158,8 @@ func (b *builder) modules() {
 
 		// An identifier of zeros belongs to no file: it is shown, but symbols are not looked
 		// for by it.
-		if v := &m.CodeView; v.Signature != mdmp.SignatureELF || v.Identified() {
+		v := &m.CodeView
+		if v.Signature != mdmp.SignatureELF || v.Identified() {
 			out.DebugID = d.DebugID(m)
 		} else {
 			out.ShownID = d.DebugID(m)
@@ -222,7 +223,8 @@ func (b *builder) mappings() {
 	var all []walk.Mapping
 	// Reserved and free pages have no memory.
 	for i := range d.MemoryInfo {
-		if m := &d.MemoryInfo[i]; m.State == mdmp.MemCommit {
+		m := &d.MemoryInfo[i]
+		if m.State == mdmp.MemCommit {
 			read, write, execute := m.Access()
 			all = append(all, walk.Mapping{Begin: m.Base, End: end(m.Base, m.Size), Read: read, Write: write, Execute: execute})
 		}

@@ -186,12 +186,14 @@ func sourceOf(path string) string {
 
 	// The last line of the file names the source.
 	tail := make([]byte, min(info.Size(), 4096))
-	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+	_, err = f.ReadAt(tail, info.Size()-int64(len(tail)))
+	if err != nil {
 		return ""
 	}
 	tail = bytes.TrimSuffix(tail, []byte{'\n'})
 	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
-	if url, ok := bytes.CutPrefix(line, []byte(sourceMark)); ok {
+	url, ok := bytes.CutPrefix(line, []byte(sourceMark))
+	if ok {
 		return address.New(string(url)).String() // earlier versions wrote the whole URL
 	}
 	return ""

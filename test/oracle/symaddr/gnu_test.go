@@ -237,8 +237,8 @@ func (c *gnuComparison) judge(pcs []uint64, open []int, got, want [][]string, wr
 	}
 }
 
-// agrees reports whether symaddr's lines say what the frames of llvm-symbolizer say. Behind the end of a function, the
-// name may be that of addr2line: llvm-symbolizer has none there.
+// agrees reports whether symaddr's lines say what the frames of llvm-symbolizer say. After the end of a function,
+// where llvm-symbolizer has no name, symaddr may have the name that addr2line has.
 func (c *gnuComparison) agrees(got, want []string, frames []frame) bool {
 	if len(got) != 2*len(frames) {
 		return false

@@ -102,7 +102,8 @@ func dumpCompanions(t *testing.T, path string, places companion.Search) string {
 	// A stripped program has its debug information in a file of its own.
 	img := &elfx.Image{Main: f}
 	if s := f.Section(".debug_info"); s == nil || !s.Present() {
-		if debug, _ := places.FindDebug(t.Context(), f); debug != nil {
+		debug, _ := places.FindDebug(t.Context(), f)
+		if debug != nil {
 			img, err = elfx.Join(f, debug)
 			if err != nil {
 				t.Fatal(err)

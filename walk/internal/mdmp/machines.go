@@ -74,7 +74,8 @@ func shown(width int, fields []field, last ...string) []field {
 	for i := range fields {
 		f := &fields[i]
 		name := f.name
-		if rest := len(fields) - i; rest <= len(last) {
+		rest := len(fields) - i
+		if rest <= len(last) {
 			name = last[len(last)-rest]
 		}
 		f.shown = fmt.Sprintf("%-*s", width, name)

@@ -134,7 +134,8 @@ func (d *Dump) indexMemory() {
 			prev := &out[len(out)-1]
 			// Bytes that the previous range has already are cut off.
 			r = r.from(prev.Base + uint64(len(prev.Data)) - 1)
-			if n := len(prev.Data); len(r.Data) > 0 && prev.End() == r.Base && prev.Off+n == r.Off {
+			n := len(prev.Data)
+			if len(r.Data) > 0 && prev.End() == r.Base && prev.Off+n == r.Off {
 				prev.Data = d.data[prev.Off:][:n+len(r.Data)]
 				continue
 			}

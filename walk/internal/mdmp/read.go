@@ -158,7 +158,8 @@ func StreamTypes() (all []StreamType) {
 
 // String returns the type's name in the headers that define it.
 func (t StreamType) String() string {
-	if s, ok := t.find(); ok {
+	s, ok := t.find()
+	if ok {
 		return s.name
 	}
 	return fmt.Sprintf("stream %#x", uint32(t))

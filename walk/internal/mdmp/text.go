@@ -31,7 +31,8 @@ func (t Text) String() string {
 
 		// A high surrogate and the low surrogate after it are one character.
 		if r&0xfc00 == 0xd800 && i+3 < len(t.units) {
-			if low := t.unit(i + 2); low&0xfc00 == 0xdc00 {
+			low := t.unit(i + 2)
+			if low&0xfc00 == 0xdc00 {
 				r = 0x10000 + (r&0x3ff)<<10 + low&0x3ff
 				i += 2
 			}

@@ -95,8 +95,10 @@ func (d *Dump) WroteDump(t *Thread) bool {
 // it prefers those in the exception stream, because the thread's own context is
 // that of the exception handler.
 func (d *Dump) ThreadContext(t *Thread) (walk.Registers, error) {
-	if e := d.Exception; e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
-		if c, err := d.Context(e.Context); err == nil {
+	e := d.Exception
+	if e != nil && e.ThreadID == t.ID && e.Context.Size != 0 {
+		c, err := d.Context(e.Context)
+		if err == nil {
 			return c, nil
 		}
 	}
