@@ -28,8 +28,12 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/emit"
+	"symkit/internal/filename"
 	"symkit/internal/mem"
 )
+
+// ErrNoDebug is among the losses of a file: its functions have the names of symbols, if there are some, and no lines.
+var ErrNoDebug = errors.New("no debug information")
 
 // ErrOther: the file is neither an ELF file nor a symbol file.
 var ErrOther = errors.New("neither an ELF file nor a symbol file")
@@ -64,6 +68,9 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 		}
 		for _, w := range warnings {
 			image.losses.add(w)
+		}
+		if len(warnings) == 0 && len(image.data.Units) == 0 { // a warning says why already
+			image.losses.add(&filename.Error{Path: path, Err: ErrNoDebug})
 		}
 		return &File{path: path, source: image, image: image, close: m.Close}, nil
 	}

@@ -14,7 +14,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
+	"symkit/elfx/companion"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/internal/printable"
@@ -75,6 +77,7 @@ type cli struct {
 	opt    lookup.Options
 	files  *lookup.Cache
 	stores *symbols.Sources // those of --symbols, or nil
+	told   sync.Map         // texts of warnings
 }
 
 // Validate is called by kong.
@@ -88,8 +91,15 @@ func (c *cli) Validate() error {
 			return errors.New("--build-id is about --symbols: say where symbols are")
 		}
 	}
+	terminal, ok := c.stdin.(*os.File)
+	if c.File == "" && ok && command.IsTerminal(terminal) {
+		return errNoFile
+	}
 	return c.fileFlags.Validate()
 }
+
+// errNoFile: nobody writes a log to standard input.
+const errNoFile = command.MissingArgument("<file>")
 
 // work answers the questions of the command line or of standard input.
 func (c *cli) work(ctx context.Context) (int, error) {
@@ -120,11 +130,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 		return command.Failed, err
 	}
 	defer release()
-	defer func() {
-		for _, err := range f.Losses() {
-			command.Line(c.stderr, "symaddr: warning: %v", err)
-		}
-	}()
+	defer func() { c.warn(f.Losses()...) }()
 	if len(c.Addrs) == 0 {
 		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.line(ctx, dst, line, f) })
 	}
@@ -171,7 +177,26 @@ func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
 	if inStore {
 		return c.stored(ctx, id, name)
 	}
-	return lookup.Open(ctx, path, c.opt)
+	f, err := lookup.Open(ctx, path, c.opt)
+	if err == nil {
+		c.warn(f.Losses()...)
+	}
+	return f, err
+}
+
+// warn writes a warning for each error, once for one text.
+func (c *cli) warn(errs ...error) {
+	for _, err := range errs {
+		text := err.Error()
+		missing, ok := errors.AsType[companion.Warning](err)
+		if errors.Is(err, lookup.ErrNoDebug) || ok && missing.Problem == companion.Missing {
+			text += "; --debug-dir says where its debug file is, --debuginfod asks servers"
+		}
+		_, told := c.told.LoadOrStore(text, true)
+		if !told {
+			command.Line(c.stderr, "symaddr: warning: %s", text)
+		}
+	}
 }
 
 // errNotStored: --symbols has no symbols of a module.
@@ -326,7 +351,10 @@ func (c *cli) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte, bool
 
 // frames returns the frames to show.
 func (c *cli) frames(f *lookup.File, addr uint64) []lookup.Frame {
-	frames, _ := f.Frames(nil, addr) // damage is among the losses of f
+	frames, err := f.Frames(nil, addr)
+	if err != nil {
+		c.warn(err)
+	}
 	if c.NoInlines && len(frames) > 0 {
 		last := frames[len(frames)-1]
 		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/internal/symbolizers"
 	"symkit/internal/usage"
@@ -92,9 +94,14 @@ func status(fail func(error) int, err error) int {
 	return 0
 }
 
-// reportLosses reports the damage of a file.
+// reportLosses reports the damage of a file. As in addr2line, a file without debug information is no reason for a
+// message: perf asks about all libraries.
 func reportLosses(w io.Writer, name string, f *lookup.File) {
 	for _, err := range f.Losses() {
+		missing, ok := errors.AsType[companion.Warning](err)
+		if errors.Is(err, lookup.ErrNoDebug) || ok && missing.Problem == companion.Missing {
+			continue
+		}
 		command.Line(w, "%s: warning: %v", name, err)
 	}
 }

@@ -106,6 +106,31 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// TestNoDebug: without debug information, symaddr says why there are no lines, once. addr2line says nothing.
+func TestNoDebug(t *testing.T) {
+	const file = "../../testdata/elf/cxx-x86_64-gcc12-O2-dw5-mini.elf"
+	const name = "_ZN4shop12never_calledEi"
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warning := ": no debug information; --debug-dir says where its debug file is, --debuginfod asks servers\n"
+	log := "#1 0x1 (" + path + "+0x120b)\n#2 0x1 (" + path + "+0x120b)\n"
+	for _, tt := range []struct {
+		name, args, stdin string
+		want              ran
+	}{
+		{"symaddr", "--mangled " + file + " 40120b", "", ran{0, "40120b: " + name + "\n", "symaddr: warning: " + file + warning}},
+		{"symaddr", "--mangled", log, ran{0, "#1 0x1 " + name + "\n#2 0x1 " + name + "\n", "symaddr: warning: " + path + warning}},
+		{"addr2line", "-f -e " + file + " 40120b", "", ran{0, name + "\n??:?\n", ""}},
+	} {
+		got := runWith(t, tt.name, tt.stdin, strings.Fields(tt.args)...)
+		if got != tt.want {
+			t.Errorf("%s %s: %+v, want %+v", tt.name, tt.args, got, tt.want)
+		}
+	}
+}
+
 // TestMessages: what symaddr says of wrong command lines and files.
 func TestMessages(t *testing.T) {
 	p := programtest.Program{Name: "symaddr", Run: func(ctx context.Context, args []string, stdout, stderr io.Writer) int {

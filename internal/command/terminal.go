@@ -28,3 +28,9 @@ func terminal(w io.Writer) (columns int, ok bool) {
 	}
 	return terminalColumns(f)
 }
+
+// IsTerminal reports whether a file is a terminal.
+func IsTerminal(f *os.File) bool {
+	_, ok := terminal(f)
+	return ok
+}

@@ -30,7 +30,7 @@ var publicNames = map[string]int{
 	"emit":                 78,
 	"limits":               10,
 	"located":              9,
-	"lookup":               32,
+	"lookup":               33,
 	"lookup/gsym":          18,
 	"lookup/logs":          3,
 	"sframe":               30,

@@ -37,7 +37,7 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
 	"cmd/stackwalk":                          8,
 	"cmd/stackwalk.cli fields":               34,
-	"cmd/symaddr.cli fields":                 17,
+	"cmd/symaddr.cli fields":                 18,
 	"lookup.module fields":                   17,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               22,
