@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	name := standin.Name(os.Args[0])
+	name := command.ProgramName(os.Args[0])
 	other, ok := standin.Programs[name]
 	if !ok {
 		command.Main("stackwalk", run)

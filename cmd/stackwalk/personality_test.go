@@ -24,7 +24,7 @@ import (
 func called(t *testing.T, name string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = standin.Programs[standin.Name(name)](t.Context(), name, args, &out, &errs, walkFor)
+	code = standin.Programs[command.ProgramName(name)](t.Context(), name, args, &out, &errs, walkFor)
 	return code, out.String(), errs.String()
 }
 
@@ -32,7 +32,7 @@ func TestProgramName(t *testing.T) {
 	for arg0, want := range map[string]string{
 		"/usr/bin/minidump-stackwalk": "minidump-stackwalk", `C:\tools\minidump_stackwalk.EXE`: "minidump_stackwalk", "stackwalk.exe": "stackwalk", "": ".",
 	} {
-		if got := standin.Name(arg0); got != want {
+		if got := command.ProgramName(arg0); got != want {
 			t.Errorf("%q: %q, want %q", arg0, got, want)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -32,8 +31,7 @@ func personality(name string) program {
 }
 
 func main() {
-	name := path.Base(strings.ReplaceAll(os.Args[0], `\`, "/"))
-	name = strings.TrimSuffix(name, ".exe")
+	name := command.ProgramName(os.Args[0])
 	other := personality(name)
 	if other == nil {
 		command.Main("symaddr", func(ctx context.Context, args []string, stdout, stderr io.Writer) int {

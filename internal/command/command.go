@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -59,6 +60,16 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
 	atomicfile.Abandon() // run may leave goroutines that write files
 	os.Exit(code)
+}
+
+// ProgramName returns the last part of a path, which may be one of Windows, without .exe.
+func ProgramName(arg0 string) string {
+	name := path.Base(strings.ReplaceAll(arg0, `\`, "/"))
+	end := strings.ToLower(name)
+	if strings.HasSuffix(end, ".exe") {
+		name = name[:len(name)-len(".exe")]
+	}
+	return name
 }
 
 // abandonSoon removes files that are not complete, unless the goroutine that panics has their lock.

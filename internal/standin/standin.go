@@ -7,8 +7,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path"
-	"strings"
 	"time"
 
 	"symkit/internal/command"
@@ -53,16 +51,6 @@ func Usages() []usage.Program {
 	// Nothing is written, so there is nothing to write to.
 	rust := rustProgram(context.Background(), io.Discard, command.NewMessages("stackwalk", io.Discard)).Model(new(rustFlags))
 	return []usage.Program{minidumpCommand.usage, microdumpCommand.usage, rust}
-}
-
-// Name returns the last part of a path, which may be one of Windows, without .exe.
-func Name(arg0 string) string {
-	name := path.Base(strings.ReplaceAll(arg0, `\`, "/"))
-	end := strings.ToLower(name)
-	if strings.HasSuffix(end, ".exe") {
-		name = name[:len(name)-len(".exe")]
-	}
-	return name
 }
 
 // existing returns the paths that exist, and warns of the others. Other programs ignore symbol stores that do not
