@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/elfx"
 	"symkit/lookup"
 )
 
@@ -144,6 +145,39 @@ func TestSymbols(t *testing.T) {
 	}
 	if got := f.Symbols(nil, "nothing"); len(got) > 0 {
 		t.Errorf("nothing: %+v", got)
+	}
+}
+
+// TestTruncated: a file that is truncated while it is mapped costs answers, and is an error; it does not end the process.
+func TestTruncated(t *testing.T) {
+	data, err := os.ReadFile(fixtures + "cxx-x86_64-gcc12-O2-dw5.elf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	err = os.WriteFile(path, data, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := lookup.Open(t.Context(), path, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	err = os.Truncate(path, 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Frames(nil, 0x40120b)
+	if !errors.Is(err, elfx.ErrChanged) {
+		t.Errorf("frames: %v", err)
+	}
+	_, ok := f.SymbolAt(0x40120b)
+	if ok || len(f.Symbols(nil, "run")) > 0 {
+		t.Error("symbols of bytes that are gone")
+	}
+	if len(f.Losses()) == 0 {
+		t.Error("no loss")
 	}
 }
 

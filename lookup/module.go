@@ -54,7 +54,7 @@ type slot struct {
 	decoded atomic.Pointer[unit]
 	last    atomic.Int64 // the module's clock as of the last use
 	mu      sync.Mutex   // held while the unit is decoded
-	err     error        // why the unit cannot be decoded as a whole, known once it was decoded
+	told    bool         // the damage of the unit is among the losses
 }
 
 // newModule reads the sections of m and the roots of its units.
@@ -62,7 +62,7 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 	opt.Jobs = cmp.Or(opt.Jobs, runtime.GOMAXPROCS(0))
 	x := &module{image: m.Image, others: m.Companions, opt: opt}
 	x.workers.New = func() any { return newDecoder(x.pkg, x.others, opt.Memory/2, &x.paths) }
-	x.table = sync.OnceValue(func() *symbolTable { return readSymbols(x.image, x.losses.add) })
+	x.table = sync.OnceValue(x.readTable)
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
 		return nil, err
@@ -135,6 +135,17 @@ func inflated(f *elfx.File) (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// readTable reads the symbol tables. If the file changes meanwhile, the table is empty.
+func (x *module) readTable() *symbolTable {
+	table := newTable(nil, "")
+	err := mem.Guard(func() error {
+		table = readSymbols(x.image, x.losses.add)
+		return nil
+	})
+	x.losses.addIn(x.image.Main, err)
+	return table
 }
 
 // unitRanges returns the code of each unit: that of its root or, if the root says nothing, that of its
@@ -224,14 +235,14 @@ func (x *module) unit(i int) (*unit, error) {
 		if s.last.Load() != now { // goroutines that share the unit would wait for each other's writes
 			s.last.Store(now)
 		}
-		return u, s.err
+		return u, u.err
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u = s.decoded.Load()
 	if u != nil {
-		return u, s.err
+		return u, u.err
 	}
 	d := x.workers.Get().(*decoder)
 	defer x.workers.Put(d)
@@ -241,13 +252,17 @@ func (x *module) unit(i int) (*unit, error) {
 		return nil
 	})
 	err = cmp.Or(guarded, err)
-	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("%s: %w", x.image.DWARF().Path(), err)
-		x.losses.add(s.err)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", x.image.DWARF().Path(), err)
+	}
+	if err != nil && !s.told {
+		s.told = true
+		x.losses.add(err)
 	}
 	if guarded != nil {
-		return nil, s.err // the file may be there again at the next try
+		return nil, err // the file may be there again at the next try
 	}
+	u.err = err
 
 	// What was read of the file is not needed again, unless other units refer to it.
 	root := x.data.Units[i]
@@ -263,7 +278,7 @@ func (x *module) unit(i int) (*unit, error) {
 	if x.opt.Memory > 0 && used > x.opt.Memory {
 		x.drop(s)
 	}
-	return u, s.err
+	return u, err
 }
 
 // drop drops the units that have not been used for the longest time, but for that of one slot, until three

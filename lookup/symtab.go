@@ -67,7 +67,12 @@ func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
 		}
 	}
 
-	t := &symbolTable{all: r.all, text: r.text.String()}
+	return newTable(r.all, r.text.String())
+}
+
+// newTable returns the table of symbols whose names are in text.
+func newTable(all []entry, text string) *symbolTable {
+	t := &symbolTable{all: all, text: text}
 	t.sorted = sync.OnceValue(t.sort)
 	t.byName = sync.OnceValue(t.sortNames)
 	return t

@@ -12,6 +12,7 @@ import (
 
 // unit is a decoded unit. It is never changed.
 type unit struct {
+	err       error    // the damage of the unit, which has what could be read before it
 	starts    []uint64 // virtual addresses, ascending
 	innermost []int32  // by start: index of scopes, or -1
 	scopes    []scope

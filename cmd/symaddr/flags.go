@@ -46,7 +46,7 @@ func parseFlags(p *usage.Program, args []string, optional []string) (*values, er
 		name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		f := findFlag(p, func(f *usage.Flag) bool { return f.Name == name && name != "" || f.Short == name && joined })
 		if f == nil {
-			args, err = v.letters(p, arg, args)
+			args, err = v.letters(p, arg, args, optional)
 			if err != nil {
 				return nil, err
 			}
@@ -73,8 +73,9 @@ func parseFlags(p *usage.Program, args []string, optional []string) (*values, er
 	return v, nil
 }
 
-// letters parses flags of one letter in an argument. It returns the arguments that are left.
-func (v *values) letters(p *usage.Program, arg string, args []string) (rest []string, err error) {
+// letters parses flags of one letter in an argument. Values that may be left out are. It returns the arguments that are
+// left.
+func (v *values) letters(p *usage.Program, arg string, args, optional []string) (rest []string, err error) {
 	if strings.HasPrefix(arg, "--") {
 		return nil, fmt.Errorf("unrecognized option '%s'", arg)
 	}
@@ -83,7 +84,7 @@ func (v *values) letters(p *usage.Program, arg string, args []string) (rest []st
 		switch {
 		case f == nil:
 			return nil, fmt.Errorf("invalid option -- '%s'", arg[i:i+1])
-		case f.Value == "" || f.Short == "C" || f.Short == "f":
+		case f.Value == "" || slices.Contains(optional, key(f)):
 			v.flags[key(f)] = ""
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -158,15 +159,12 @@ func (s *llvmSession) options(v *values, addr2line bool) error {
 		}
 		s.llvm.Style = style
 	}
-	for flag, n := range map[string]*uint64{"adjust-vma": &s.llvm.Adjust} {
-		if !v.has(flag) {
-			continue
-		}
-		value, err := strconv.ParseUint(v.flags[flag], 0, 64)
+	if v.has("adjust-vma") {
+		n, err := strconv.ParseUint(v.flags["adjust-vma"], 0, 64)
 		if err != nil {
-			return fmt.Errorf("--%s=%s: want a number", flag, v.flags[flag])
+			return fmt.Errorf("--adjust-vma=%s: want a number", v.flags["adjust-vma"])
 		}
-		*n = value
+		s.llvm.Adjust = n
 	}
 	if v.has("cache-size") {
 		n, err := strconv.ParseInt(v.flags["cache-size"], 0, 64)
@@ -182,19 +180,9 @@ func (s *llvmSession) options(v *values, addr2line bool) error {
 	}
 	s.id = v.flags["build-id"]
 	if v.has("dwp") {
-		dir, _, _ := cutLast(v.flags["dwp"])
-		s.search.SplitDirs = append(s.search.SplitDirs, dir)
+		s.search.SplitDirs = append(s.search.SplitDirs, filepath.Dir(v.flags["dwp"]))
 	}
 	return nil
-}
-
-// cutLast cuts a path at its last slash.
-func cutLast(path string) (dir, base string, ok bool) {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return ".", path, false
-	}
-	return path[:i], path[i+1:], true
 }
 
 // open opens the module of a key of the cache: a path, or BUILDID: and a build id.
