@@ -40,6 +40,7 @@ func TestTenfold(t *testing.T) {
 		"package":                 {65_802_240, 8_616_304, "libstdc++6-12-dbg_12.2.0-14+deb12u1_amd64.deb, of 286 packages of Debian 12"},
 		"package-window":          {8 << 20, 0, "each of the 286 packages: xz -6"},
 		"members":                 {286, 3_148_496 / 64, "grub-pc-dbg_2.06-13+deb12u2_amd64.deb, of 323 packages of Debian 12"},
+		"lookup-unit":             {10_915_302, 3_735_032, "valgrind-dbg/…/e6/e8ddfacfe45889c88a9aa5c9daf2b18ad67953.debug"},
 		"symcheck-input":          {151_667_592, 0, "the symbol file of " + ceph},
 		"symcheck-lines":          {1_561_636, 0, ceph},
 		"symcheck-records":        {1_960_894, 0, ceph},
@@ -61,7 +62,7 @@ func TestTenfold(t *testing.T) {
 		"fetched-total":           {2_959_130_706, 0, "all files of the corpus"},
 	}
 	values := Limits{builtIn()}
-	memory := map[string]bool{limitof.Inflated: true, limitof.UnitRecords: true, limitof.LineRecords: true, limitof.SymbolRecords: true, limitof.FrameRecords: true, limitof.UnpackedSymbols: true}
+	memory := map[string]bool{limitof.Inflated: true, limitof.UnitRecords: true, limitof.LookupUnit: true, limitof.LineRecords: true, limitof.SymbolRecords: true, limitof.FrameRecords: true, limitof.UnpackedSymbols: true}
 	for _, l := range names() {
 		row, ok := rows[l]
 		if !ok || row.largest == 0 || row.file == "" {

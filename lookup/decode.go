@@ -3,6 +3,7 @@ package lookup
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"symkit/elfx/companion"
@@ -14,7 +15,7 @@ import (
 type decoder struct {
 	pkg    *debuginfo.Package    // or nil
 	others *companion.Companions // or nil
-	most   int64                 // bytes that a unit may take while it is decoded, 0 without a bound
+	bound  bound                 // of a unit while it is decoded
 	paths  *paths
 
 	scan  dwarfx.Scan
@@ -22,6 +23,7 @@ type decoder struct {
 	namer dwarfx.Namer
 	other map[*dwarfx.Unit]*fileTable // files of other units, for declarations
 	paid  int64                       // bytes of the unit that is being decoded
+	over  error                       // the bound's, if the unit takes more
 
 	code  []interval
 	text  []byte
@@ -39,20 +41,27 @@ type fileTable struct {
 // errMemory: Options.Memory is less than what a unit takes.
 var errMemory = errors.New("the unit takes more memory than is allowed")
 
-func newDecoder(pkg *debuginfo.Package, others *companion.Companions, most int64, shared *paths) *decoder {
-	d := &decoder{pkg: pkg, others: others, most: most, paths: shared}
+// bound is how many bytes may be taken, and the error for more.
+type bound struct {
+	bytes int64
+	err   error
+}
+
+func newDecoder(pkg *debuginfo.Package, others *companion.Companions, bound bound, shared *paths) *decoder {
+	d := &decoder{pkg: pkg, others: others, bound: bound, paths: shared}
 	d.scan.Full, d.table.Full = true, true
 	d.scan.Pay, d.table.Pay = d.pay, d.pay
+	d.scan.Most = int(min(bound.bytes/(2*intervalMemory), math.MaxInt32))
 	return d
 }
 
-// pay counts memory of the unit that is being decoded.
+// pay counts memory of the unit that is being decoded, twice: what was decoded is there with its copy in the unit.
 func (d *decoder) pay(bytes uint64) error {
-	d.paid += int64(min(bytes, 1<<40))
-	if d.most > 0 && d.paid > d.most {
-		return errMemory
+	d.paid += 2 * int64(min(bytes, 1<<40))
+	if d.paid > d.bound.bytes {
+		d.over = d.bound.err
 	}
-	return nil
+	return d.over
 }
 
 var errNoSplit = errors.New("its split DWARF file was not found")
@@ -60,7 +69,7 @@ var errNoSplit = errors.New("its split DWARF file was not found")
 // unit decodes a unit of the file, or the split unit that belongs to it. Damage costs what comes after it: the
 // result has what could be read.
 func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
-	d.paid, d.other = 0, nil
+	d.paid, d.over, d.other = 0, nil, nil
 	d.text, d.spans, d.decls = d.text[:0], d.spans[:0], d.decls[:0]
 	out := &unit{}
 	err := d.lines(root, out)
@@ -80,7 +89,7 @@ func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
 		out.starts, out.innermost = paint(d.code)
 	}
 	d.strings(out)
-	return out, err
+	return out, cmp.Or(err, d.over)
 }
 
 // lines reads the line table of root. The paths of its files are the first strings.
@@ -103,9 +112,9 @@ func (d *decoder) lines(root *dwarfx.Unit, out *unit) error {
 
 // strings makes the strings of out: the paths of files, which units share, and the names, all parts of one text.
 func (d *decoder) strings(out *unit) {
-	d.paths.share(d.text, d.spans[:len(out.files)], out.files)
+	own := d.paths.share(d.text, d.spans[:len(out.files)], out.files)
 	text := string(d.text[d.names:])
-	out.text = len(text)
+	out.text = len(text) + own
 	list := d.spans[len(out.files):]
 	of := func(s textSpan) string { return text[s.from-d.names : s.to-d.names] }
 	for i := range out.funcs {
@@ -120,6 +129,14 @@ func (d *decoder) strings(out *unit) {
 		}
 	}
 }
+
+// maxInlined is how deep calls are inlined into each other: in real programs some dozens. Deeper ones count as calls at
+// that depth.
+const maxInlined = 256
+
+// maxName is the length in bytes at which names are cut, and paths left out. The longest names of real programs have
+// some tens of thousands.
+const maxName = 1 << 16
 
 // scopes makes the functions and calls of a scan. Each function has three strings.
 func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
@@ -141,17 +158,24 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 		open = append(open[:0], d.addScope(out, scope{parent: -1, fn: uint32(i)}, f.Ranges))
 		for k := f.Inlines.From; k < f.Inlines.To; k++ {
 			c := &s.Inlines[k]
-			depth := min(int(c.Depth), len(open)-1)
+			depth := min(int(c.Depth), len(open)-1, maxInlined-1)
 			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
 			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
 		}
 	}
 }
 
+// intervalMemory is how many bytes the code of a scope takes for each of its ranges, with what paint makes of them. Scopes
+// can have a list together.
+const intervalMemory = 50
+
 // addScope adds a scope with its code, and returns its index.
 func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
 	n := int32(len(out.scopes))
 	list := d.scan.Ranges[ranges.From:ranges.To]
+	if d.pay(intervalMemory*uint64(len(list))) != nil {
+		list = nil
+	}
 	if len(list) > 0 {
 		s.start = list[0].Lo
 	}
@@ -172,8 +196,12 @@ func (d *decoder) addFunction(u, root *dwarfx.Unit, ref dwarfx.Ref, out *unit) {
 	out.funcs = append(out.funcs, function{line: decl.Line})
 }
 
-// add adds a string.
+// add adds a string, which is empty if the unit takes too much.
 func (d *decoder) add(text []byte) {
+	text = text[:min(len(text), maxName)]
+	if d.pay(uint64(len(text))) != nil {
+		text = nil
+	}
 	from := uint32(len(d.text))
 	d.text = append(d.text, text...)
 	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})
@@ -181,6 +209,11 @@ func (d *decoder) add(text []byte) {
 
 // addPath adds the path of a file of a line table as a string.
 func (d *decoder) addPath(base, dir, name []byte) {
+	size := len(base) + len(dir) + len(name)
+	if size > maxName || d.pay(uint64(size)) != nil {
+		d.add(nil)
+		return
+	}
 	from := uint32(len(d.text))
 	d.text = appendPath(d.text, base, dir, name)
 	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})

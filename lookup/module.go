@@ -5,6 +5,7 @@ import (
 	"context"
 	"debug/elf"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sort"
@@ -17,6 +18,7 @@ import (
 	"symkit/internal/debuginfo"
 	"symkit/internal/demangle"
 	"symkit/internal/dwarfx"
+	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/par"
 )
@@ -59,9 +61,20 @@ type slot struct {
 
 // newModule reads the sections of m and the roots of its units.
 func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, error) {
-	opt.Jobs = cmp.Or(opt.Jobs, runtime.GOMAXPROCS(0))
-	x := &module{image: m.Image, others: m.Companions, opt: opt}
-	x.workers.New = func() any { return newDecoder(x.pkg, x.others, opt.Memory/2, &x.paths) }
+	// A goroutine that reads less than jobSize saves no time, and takes memory.
+	const jobSize = 4 << 20
+	size := m.Image.Size()
+	opt.Jobs = min(cmp.Or(opt.Jobs, runtime.GOMAXPROCS(0)), 1+int(size/jobSize))
+
+	most := opt.Limits.Max(limitof.LookupUnit, size)
+	bound := bound{int64(min(most, math.MaxInt64)), opt.Limits.Exceeded(limitof.LookupUnit, size)}
+	if opt.Memory <= 0 {
+		opt.Memory = bound.bytes
+	} else if opt.Memory/2 < bound.bytes { // several units are decoded at the same time
+		bound.bytes, bound.err = opt.Memory/2, errMemory
+	}
+	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size())}}
+	x.workers.New = func() any { return newDecoder(x.pkg, x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
@@ -141,7 +154,7 @@ func inflated(f *elfx.File) (bytes int64) {
 func (x *module) readTable() *symbolTable {
 	table := newTable(nil, "")
 	err := mem.Guard(func() error {
-		table = readSymbols(x.image, x.losses.add)
+		table = readSymbols(x.image, x.opt.Limits, x.losses.add)
 		return nil
 	})
 	x.losses.addIn(x.image.Main, err)
@@ -170,11 +183,17 @@ func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
 
 	found := make([][]span, len(silent))
 	err = par.Each(ctx, x.opt.Jobs, len(silent), func() func(int) error {
-		var scan dwarfx.Scan
+		d := x.workers.New().(*decoder)
+		scan := &dwarfx.Scan{Pay: d.pay, Most: d.scan.Most}
 		return func(i int) error {
-			_ = x.data.ScanUnit(x.data.Units[silent[i]], false, &scan) // an error is one when the unit is decoded
-			for _, f := range scan.Funcs {
-				for _, r := range scan.Ranges[f.Ranges.From:f.Ranges.To] {
+			d.paid = 0
+			_ = x.data.ScanUnit(x.data.Units[silent[i]], false, scan) // an error is one when the unit is decoded
+			slices.SortFunc(scan.Ranges, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+			for _, r := range scan.Ranges {
+				last := len(found[i]) - 1
+				if last >= 0 && r.Lo <= found[i][last].hi {
+					found[i][last].hi = max(found[i][last].hi, r.Hi)
+				} else {
 					found[i] = append(found[i], span{r.Lo, r.Hi, int32(silent[i])})
 				}
 			}
@@ -275,7 +294,7 @@ func (x *module) unit(i int) (*unit, error) {
 	s.last.Store(x.clock.Add(1))
 	s.decoded.Store(u)
 	used := x.used.Add(u.bytes())
-	if x.opt.Memory > 0 && used > x.opt.Memory {
+	if used > x.opt.Memory {
 		x.drop(s)
 	}
 	return u, err
@@ -312,7 +331,7 @@ func (x *module) load(ctx context.Context) error {
 		wanted[s.unit] = true
 	}
 	return par.For(ctx, x.opt.Jobs, len(x.slots), func(i int) error {
-		if wanted[i] && (x.opt.Memory == 0 || x.used.Load() < x.opt.Memory/4*3) {
+		if wanted[i] && x.used.Load() < x.opt.Memory/4*3 {
 			_, _ = x.unit(i) // an error is that of the addresses in the unit
 		}
 		return nil

@@ -4,12 +4,14 @@ import "sync"
 
 // paths has the paths of source files, each once: the units of a program name the same headers.
 type paths struct {
+	most  uint64 // bytes that known may have
 	mu    sync.Mutex
 	known map[string]string
+	bytes uint64 // of known
 }
 
-// share puts the strings of text at spans into list.
-func (p *paths) share(text []byte, spans []textSpan, list []string) {
+// share puts the strings of text at spans into list. It returns the bytes of those that are not shared.
+func (p *paths) share(text []byte, spans []textSpan, list []string) (own int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil {
@@ -19,8 +21,14 @@ func (p *paths) share(text []byte, spans []textSpan, list []string) {
 		known, ok := p.known[string(text[s.from:s.to])]
 		if !ok {
 			known = string(text[s.from:s.to])
-			p.known[known] = known
+			if p.bytes+uint64(len(known)) <= p.most {
+				p.bytes += uint64(len(known))
+				p.known[known] = known
+			} else {
+				own += len(known)
+			}
 		}
 		list[i] = known
 	}
+	return own
 }

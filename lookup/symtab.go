@@ -3,6 +3,7 @@ package lookup
 import (
 	"cmp"
 	"debug/elf"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"sync/atomic"
 
 	"symkit/elfx"
+	"symkit/internal/filename"
+	"symkit/internal/limitof"
+	"symkit/limits"
 )
 
 // symbolTable has the symbols of functions and variables of a file. It is searched from end to end as long as few
@@ -38,12 +42,14 @@ type entry struct {
 type symbolReader struct {
 	all  []entry
 	text strings.Builder
+	most uint64 // bytes that text may have
+	full bool   // text has no room for a name
 }
 
 // readSymbols reads the symbol tables of img: those of both files or, if they have none, .dynsym and MiniDebugInfo. It
 // calls lose with damage.
-func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
-	r := &symbolReader{}
+func readSymbols(img *elfx.Image, l limits.Limits, lose func(...error)) *symbolTable {
+	r := &symbolReader{most: min(l.Max(limitof.Names, img.Size()), math.MaxUint32)}
 	add := func(f *elfx.File, table *elfx.SymbolTable, err error) {
 		lose(err)
 		if table != nil {
@@ -67,6 +73,9 @@ func readSymbols(img *elfx.Image, lose func(...error)) *symbolTable {
 		}
 	}
 
+	if r.full {
+		lose(&filename.Error{Path: img.Main.Path(), Err: l.Exceeded(limitof.Names, img.Size())})
+	}
 	return newTable(r.all, r.text.String())
 }
 
@@ -93,10 +102,11 @@ func (r *symbolReader) table(f *elfx.File, table *elfx.SymbolTable) {
 	}
 }
 
-// add adds a text.
+// add adds a text, unless there is no room.
 func (r *symbolReader) add(text []byte) textSpan {
 	from := uint32(r.text.Len())
-	if uint64(from)+uint64(len(text)) >= 1<<32 {
+	if uint64(from)+uint64(len(text)) > r.most {
+		r.full = true
 		return textSpan{}
 	}
 	r.text.Write(text)
@@ -124,7 +134,9 @@ func (r *symbolReader) symbol(f *elfx.File, table *elfx.SymbolTable, s *elfx.Sym
 		e.file = file
 	}
 	e.name = r.add(name)
-	r.all = append(r.all, e)
+	if e.name.to > 0 {
+		r.all = append(r.all, e)
+	}
 }
 
 // emCSKY is C-SKY (gABI, "Machine Architecture").

@@ -46,8 +46,8 @@ type Options struct {
 	// Search says where the companions of an ELF file are searched for.
 	Search companion.Search
 	// Memory bounds the bytes that decoded units take, those that are being decoded too: units that
-	// have not been used for the longest time are dropped. 0 is no bound. The sections of the file
-	// that are compressed come on top.
+	// have not been used for the longest time are dropped. 0 is the limit lookup-unit for the size of
+	// the file. The sections of the file that are compressed come on top.
 	Memory int64
 	// Jobs is the number of goroutines of Load and Open; 0 is that of the processors.
 	Jobs int

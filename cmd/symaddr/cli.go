@@ -239,12 +239,12 @@ func (c *cli) address(f *lookup.File, text string) (uint64, error) {
 	if plus {
 		n, err = strconv.ParseUint(offset, 0, 64)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", text, errAddress)
+			return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
 		}
 	}
 	syms := f.Symbols(nil, name)
 	if len(syms) == 0 {
-		return 0, fmt.Errorf("%s: %w", text, errAddress)
+		return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
 	}
 	return syms[0].Addr + n, nil
 }

@@ -139,8 +139,8 @@ func TestMessages(t *testing.T) {
 	p.Messages(t, "symaddr: error: ", map[string]programtest.Message{
 		"missing 10":          {1, "missing: no such file or directory"},
 		"main.go 10":          {1, "main.go: neither an ELF file nor a symbol file"},
-		program86 + " zz":     {1, "zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
-		program86 + " run+zz": {1, "run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		program86 + " zz":     {1, program86 + ": zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		program86 + " run+zz": {1, program86 + ": run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
 		"--build-id=zz x 1":   {80, "--build-id zz: want hexadecimal digits; see symaddr --help"},
 		"--addresses=offset " + program86 + " ffffffff": {1, "ffffffff: no segment of " + program86 + " has this file offset"},
 		"--format=xml " + program86:                     {80, `--format must be one of "text","json" but got "xml"; see symaddr --help`},

@@ -66,7 +66,8 @@ func (d *Data) appendRangesV4(dst []Range, u *Unit, off uint64, budget *int) ([]
 }
 
 // RootEntries returns how many entries the range lists of all roots may have together.
-func (s *Sections) RootEntries() int { return 2*(len(s.Ranges)+len(s.RngLists)) + 1<<16 }
+// An entry takes at least three bytes.
+func (s *Sections) RootEntries() int { return (len(s.Ranges)+len(s.RngLists))/3 + 1<<16 }
 
 // Kinds of range list entries (DWARF 5 §7.25).
 const (

@@ -40,6 +40,9 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	x.data = x.c.Rest()
 	x.pos = int(u.first - u.Off)
 	x.entries, x.deepest = d.maxEntries(u), d.Limits.Int(limitof.DIEDepth)
+	if s.Most > 0 {
+		x.entries = min(x.entries, s.Most)
+	}
 
 	x.run()
 	x.pay(0)

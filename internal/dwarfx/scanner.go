@@ -49,6 +49,8 @@ type Scan struct {
 	// found since the last call, with all that is made of them later. If it returns an error,
 	// the scan ends with that error. Pay may be nil.
 	Pay func(bytes uint64) error
+	// Most is how many entries of range lists a unit may have, beside the limits; 0: the limits alone.
+	Most int
 
 	skips skipTable
 	refs  refSet    // Origins

@@ -25,6 +25,9 @@ const (
 	PackageWindow    = "package-window"
 	Members          = "members"
 
+	// Limits of package lookup.
+	LookupUnit = "lookup-unit"
+
 	// Limits of symcheck.
 	CheckInput   = "symcheck-input"
 	CheckLines   = "symcheck-lines"

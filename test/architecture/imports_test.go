@@ -105,7 +105,7 @@ var allowed = map[string][]string{
 	// Formats: bytes or text in, values out.
 	"cfi":                  {"internal/wire", "located"},
 	"emit":                 {"internal/printable", "located"},
-	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/mem", "internal/par", "limits", "lookup/gsym"},
+	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},

@@ -1,4 +1,4 @@
-// Command soak runs the three programs on damaged files and bombs, each in a
+// Command soak runs the programs on damaged files and bombs, each in a
 // process of its own under limits, and reports each run that crashed, did not end,
 // used too much memory, failed without the place of the damage, or wrote a symbol
 // file that symcheck rejects. See docs/robustness.md; `make soak` runs it.

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"symkit/test/mutant"
 )
@@ -44,11 +45,13 @@ var (
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"symcheck", []string{"OUT", "IN"}, "OUT", []int{0, 1, 2}},
 		{"symcheck", []string{"test/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
+		addresses("IN"),
 	}
 	companionSteps = []step{
 		{"dump_syms", []string{"--inlines", "-o", "OUT", "PROGRAM"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"symcheck", []string{"OUT", "PROGRAM"}, "OUT", []int{0, 1, 2}},
+		addresses("PROGRAM"),
 	}
 	debugSteps = []step{
 		{"dump_syms", []string{"-o", "OUT", "IN", "PROGRAM"}, "", []int{0, 1}},
@@ -77,9 +80,21 @@ var (
 		{"symcheck", []string{"IN", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"diff", "IN", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}},
+		addresses("IN"),
 	}
 	packedSteps = []step{{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}}}
 )
+
+// addresses returns the step that asks for addresses all over the code of small programs and libraries.
+func addresses(file string) step {
+	args := []string{"--format=json", file}
+	for _, base := range []int{0, 0x1000, 0x400000, 0x401000, 0x10000} {
+		for offset := 0; offset < 0x1000; offset += 0x1f4 {
+			args = append(args, strconv.FormatInt(int64(base+offset), 16))
+		}
+	}
+	return step{"symaddr", args, "", []int{0, 1}}
+}
 
 // manySymbols returns flags that give many symbol files.
 func manySymbols() (args []string) {
