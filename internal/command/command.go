@@ -48,6 +48,11 @@ const grace = 500 * time.Millisecond
 // write(2) to a full pipe, where no context reaches it. A pipe without a reader
 // is an error of the writer, not the silent end of the process.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	MainUntil(name, grace, run)
+}
+
+// MainUntil is Main for a program that may take the time end to end by itself after the first signal.
+func MainUntil(name string, end time.Duration, run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
 	signal.Ignore(syscall.SIGPIPE)
 	crash.Exit(name, abandonSoon)
 	defer crash.Catch()
@@ -55,7 +60,7 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go await(name, signals, interrupt)
+	go await(name, end, signals, interrupt)
 
 	code := run(ctx, os.Args[1:], standardOutput(), os.Stderr)
 	atomicfile.Abandon() // run may leave goroutines that write files
@@ -87,13 +92,13 @@ func abandonSoon() {
 
 // await calls interrupt at the first signal. Then it ends the process, unless run has
 // returned by then.
-func await(name string, signals <-chan os.Signal, interrupt context.CancelCauseFunc) {
+func await(name string, end time.Duration, signals <-chan os.Signal, interrupt context.CancelCauseFunc) {
 	<-signals
 	interrupt(ErrInterrupted)
 
 	select {
 	case <-signals:
-	case <-time.After(grace):
+	case <-time.After(end):
 		tryWrite(os.Stderr, fmt.Sprintf("%s: error: %v\n", name, ErrInterrupted))
 	}
 	atomicfile.Abandon()

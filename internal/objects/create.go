@@ -21,6 +21,9 @@ type Header struct {
 	ContentType     string
 	ContentEncoding string
 	Meta            map[string]string
+	// Replaces is the tag of the object that Create replaces; if there is another one, the error is ErrExist. Google's
+	// service does not know this condition. Empty: any.
+	Replaces string
 }
 
 // Content is the bytes of an object, which may be read several times.
@@ -49,6 +52,8 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 	}
 	if !replace {
 		in.IfNoneMatch = aws.String("*")
+	} else if h.Replaces != "" && !b.google {
+		in.IfMatch = &h.Replaces
 	}
 
 	var err error
@@ -118,7 +123,7 @@ func (b *Bucket) createInParts(ctx context.Context, key string, c Content, in *s
 	if err == nil {
 		_, err = call(ctx, b, key, true, func(set func(*s3.Options)) (any, error) {
 			out, err := b.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-				Bucket: in.Bucket, Key: in.Key, UploadId: id, IfNoneMatch: in.IfNoneMatch, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
+				Bucket: in.Bucket, Key: in.Key, UploadId: id, IfNoneMatch: in.IfNoneMatch, IfMatch: in.IfMatch, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 			}, set)
 			if err != nil {
 				return nil, err

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -241,6 +242,32 @@ func (b *Bucket) head(ctx context.Context, key string) (http.Header, error) {
 	})
 }
 
+// Stat describes an object. The error is an fs.ErrNotExist if there is no such object.
+func (b *Bucket) Stat(ctx context.Context, key string) (Info, error) {
+	h, err := b.head(ctx, key)
+	if err != nil {
+		return Info{}, err
+	}
+	size, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
+	if err != nil {
+		size = -1
+	}
+	return Info{size, h.Get("ETag"), h.Get("Content-Encoding"), h}, nil
+}
+
+// Delete removes an object, which need not exist.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	_, err := call(ctx, b, key, true, func(set func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
+		in := &s3.DeleteObjectInput{}
+		in.Bucket, in.Key = b.names(key)
+		return b.client.DeleteObject(ctx, in, set)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // Info describes an object.
 type Info struct {
 	Size int64 // -1 if the server does not say
@@ -254,31 +281,55 @@ type Info struct {
 // Get opens an object for reading. If the connection breaks, reading continues with the rest of the same object.
 // The error is an fs.ErrNotExist if there is no such object.
 func (b *Bucket) Get(ctx context.Context, key string) (r io.ReadCloser, info Info, err error) {
-	open := func(at int64) (io.ReadCloser, error) {
-		return call(ctx, b, key, false, func(set func(*s3.Options)) (io.ReadCloser, error) {
-			in := &s3.GetObjectInput{}
-			in.Bucket, in.Key = b.names(key)
-			if at > 0 {
-				in.Range, in.IfMatch = aws.String(fmt.Sprintf("bytes=%d-", at)), &info.ETag
-			}
-			out, err := b.client.GetObject(ctx, in, set)
-			if err != nil {
-				return nil, err
-			}
-			answer := answerTo(out.ResultMetadata)
-			if at == 0 {
-				info = Info{answer.ContentLength, answer.Header.Get("ETag"), answer.Header.Get("Content-Encoding"), answer.Header}
-			}
-			return out.Body, download.CheckRange(answer, at)
-		})
-	}
-
-	first, err := open(0)
+	first, info, err := b.get(ctx, key, "", 0)
 	if err != nil {
 		return nil, info, err
 	}
 	if info.ETag == "" {
 		return first, info, nil // the rest could be that of another object
 	}
-	return download.Resume(ctx, first, info.Size, open), info, nil
+	return b.resume(ctx, first, key, info.ETag, 0, info.Size), info, nil
+}
+
+// GetFrom opens an object of a size for reading from an offset on, as Get does. An object with
+// another tag is an error.
+func (b *Bucket) GetFrom(ctx context.Context, key, tag string, at, size int64) (io.ReadCloser, error) {
+	first, _, err := b.get(ctx, key, tag, at)
+	if err != nil {
+		return nil, err
+	}
+	return b.resume(ctx, first, key, tag, at, size), nil
+}
+
+// get makes a request for an object from an offset on. Unless the tag is empty, the object must have it.
+func (b *Bucket) get(ctx context.Context, key, tag string, at int64) (r io.ReadCloser, info Info, err error) {
+	r, err = call(ctx, b, key, false, func(set func(*s3.Options)) (io.ReadCloser, error) {
+		in := &s3.GetObjectInput{}
+		in.Bucket, in.Key = b.names(key)
+		if at > 0 {
+			in.Range = aws.String(fmt.Sprintf("bytes=%d-", at))
+		}
+		if tag != "" {
+			in.IfMatch = &tag
+		}
+		out, err := b.client.GetObject(ctx, in, set)
+		if err != nil {
+			return nil, err
+		}
+		answer := answerTo(out.ResultMetadata)
+		info = Info{answer.ContentLength, answer.Header.Get("ETag"), answer.Header.Get("Content-Encoding"), answer.Header}
+		return out.Body, download.CheckRange(answer, at)
+	})
+	return r, info, err
+}
+
+// resume returns a reader of an object, of which first has the bytes from the offset from on.
+func (b *Bucket) resume(ctx context.Context, first io.ReadCloser, key, tag string, from, size int64) io.ReadCloser {
+	if size >= 0 {
+		size -= from
+	}
+	return download.Resume(ctx, first, size, func(at int64) (io.ReadCloser, error) {
+		r, _, err := b.get(ctx, key, tag, from+at)
+		return r, err
+	})
 }

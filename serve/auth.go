@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"symkit/serve/internal/tokens"
+)
+
+// client is who makes a request.
+type client struct {
+	token    *tokens.Token
+	address  string // of the connection
+	protocol string // in which files are sent
+	upload   string // the number of the upload, which its answer has
+}
+
+// Texts of Tecken (tecken/tokens/middleware.py).
+const (
+	textNoToken      = "This requires an Auth-Token to authenticate the request"
+	textUnknownToken = "API Token not matched"
+	textExpiredToken = "API Token found but expired"
+	textScope        = "the API Token may not send symbols: it needs the scope upload"
+	textReadOnly     = "this server takes no symbols: its administrator has to start it with --tokens"
+)
+
+// tokenOf returns the token that a request shows: Tecken's header, those of HTTP, or, for sym_upload, which sends no
+// header, a parameter of the address.
+func tokenOf(r *http.Request) string {
+	token := r.Header.Get("Auth-Token")
+	if token == "" {
+		token, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	_, password, ok := r.BasicAuth()
+	if ok {
+		token = password
+	}
+	query := r.URL.Query()
+	return cmp.Or(token, query.Get("key"), query.Get("token"), query.Get("api_key"))
+}
+
+// authorize returns the client of a request that needs the scope upload, or a text for it. A file of tokens that cannot
+// be read is no reason to accept.
+func (s *Server) authorize(r *http.Request, protocol string) (*client, string) {
+	if s.tokens == nil {
+		return nil, textReadOnly
+	}
+	text := tokenOf(r)
+	if text == "" {
+		return nil, textNoToken
+	}
+	token, err := s.tokens.Find(text, tokens.Upload)
+	switch {
+	case errors.Is(err, tokens.ErrUnknown):
+		return nil, textUnknownToken
+	case errors.Is(err, tokens.ErrExpired):
+		return nil, textExpiredToken
+	case err != nil:
+		return nil, textScope
+	}
+	return &client{token: token, address: r.RemoteAddr, protocol: protocol}, ""
+}
+
+// uploader returns the client of a request that sends symbols. If it may not, it gets the answer 403 after its body: a
+// proxy in front that cannot pass the body on would answer in the server's place (Mozilla's bug 1655944).
+func (s *Server) uploader(w http.ResponseWriter, r *http.Request, protocol string, refuse func(w http.ResponseWriter, status int, text string)) (*client, bool) {
+	c, text := s.authorize(r, protocol)
+	if c != nil {
+		return c, true
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, s.opt.MaxUpload)) // a broken connection has no answer
+	refuse(w, http.StatusForbidden, text)
+	return nil, false
+}

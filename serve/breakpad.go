@@ -1,0 +1,364 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"symkit/internal/printable"
+	"symkit/serve/gate"
+	"symkit/serve/internal/breakpad"
+	"symkit/serve/internal/depot"
+	"symkit/serve/internal/spool"
+)
+
+// Breakpad's sym_upload has two protocols. It shows no answer to people, so the reason of a refusal is in a header, too,
+// for those who look at its traffic, and in the journal.
+
+// reasonHeader has the text of an answer that refuses.
+const reasonHeader = "Symserve-Reason"
+
+func breakpadError(w http.ResponseWriter, status int, text string) {
+	w.Header().Set(reasonHeader, headerText(text))
+	if status >= http.StatusInternalServerError {
+		w.Header().Set("Retry-After", "10")
+	}
+	http.Error(w, text, status)
+}
+
+// headerText returns a text for a header.
+func headerText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, printable.Elide(text, maxShown))
+}
+
+// breakpadForm answers the one request of the first protocol.
+func (s *Server) breakpadForm(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.uploader(w, r, "sym-upload-v1", breakpadError)
+	if !ok {
+		return
+	}
+	release, ok := s.admit(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
+	defer cancel()
+	began := time.Now()
+	body, fields, err := s.breakpadFields(w, r)
+	if err != nil {
+		s.failed(w, err, breakpadError)
+		return
+	}
+	defer body.Close()
+
+	// What the client does not say is that of the MODULE record.
+	c.upload = rand.Text()
+	name, id := fields["debug_file"], strings.ReplaceAll(fields["debug_identifier"], "-", "")
+	if name == "" || id == "" {
+		m, err := moduleOf(body)
+		if err != nil {
+			s.failed(w, err, breakpadError)
+			return
+		}
+		if name == "" {
+			name = m.Name
+		}
+		if id == "" {
+			id = m.ID
+		}
+	}
+	s.breakpadDecision(w, func() (gate.Decision, error) {
+		u := &sent{content: body, name: name, id: id, file: symbolFileName(name), client: c}
+		d, err := s.take(ctx, u)
+		s.record(c, name+"/"+id, body, &d, err, began)
+		return d, err
+	}, func(gate.Decision) string { return "ok\n" })
+}
+
+// moduleOf returns what the first lines of a symbol file say.
+func moduleOf(body *content) (gate.Module, error) {
+	head, err := io.ReadAll(io.LimitReader(body.Reader(), 64<<10))
+	m, ok := gate.Read(head)
+	if err == nil && !ok {
+		err = refuse(http.StatusBadRequest, "the field symbol_file is no symbol file: its first line is no MODULE record")
+	}
+	return m, err
+}
+
+// breakpadFields reads the form: the file, and the fields with text.
+func (s *Server) breakpadFields(w http.ResponseWriter, r *http.Request) (body *content, fields map[string]string, err error) {
+	fields = map[string]string{}
+	form, err := s.form(w, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil && body != nil {
+			err = errors.Join(err, body.Close())
+		}
+	}()
+	for range maxFields {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return body, nil, err
+		}
+		if part.FormName() == "symbol_file" {
+			if body != nil {
+				return body, nil, refuse(http.StatusBadRequest, "the form has two fields symbol_file: send one file in each request")
+			}
+			body, err = s.receive(part, s.opt.MaxFile, true)
+			if err != nil {
+				return body, nil, err
+			}
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(part, maxValue))
+		if err != nil {
+			return body, nil, err
+		}
+		fields[part.FormName()] = string(text)
+	}
+	if body == nil {
+		return nil, nil, refuse(http.StatusBadRequest, "the form has no field symbol_file")
+	}
+	return body, fields, nil
+}
+
+// breakpadDecision answers with a decision. kept returns the body of the answer for a file that is in the store now.
+func (s *Server) breakpadDecision(w http.ResponseWriter, decide func() (gate.Decision, error), kept func(gate.Decision) string) {
+	d, err := decide()
+	if err != nil {
+		s.failed(w, err, breakpadError)
+		return
+	}
+	switch d.Verdict {
+	case gate.Refused:
+		breakpadError(w, http.StatusBadRequest, decisionText(d))
+	case gate.Worse:
+		breakpadError(w, http.StatusConflict, decisionText(d))
+	default:
+		w.Header().Set(reasonHeader, headerText(d.Why))
+		_, _ = io.WriteString(w, kept(d)) // the client is gone
+	}
+}
+
+// decisionText returns a decision as lines.
+func decisionText(d gate.Decision) string {
+	text := d.Why
+	for _, f := range d.Findings {
+		text += "\n  " + f
+	}
+	if left := d.Total - min(d.Total, uint64(len(d.Findings))); left > 0 {
+		text += fmt.Sprintf("\n  and %d more", left)
+	}
+	return text
+}
+
+// breakpadJSON answers with JSON in which a space follows each colon: sym_upload looks for that by regular expressions.
+func breakpadJSON(w http.ResponseWriter, fields ...string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	var parts []string
+	for i := 0; i < len(fields); i += 2 {
+		parts = append(parts, fmt.Sprintf("%q: %q", fields[i], fields[i+1]))
+	}
+	fmt.Fprintf(w, "{%s}\n", strings.Join(parts, ", "))
+}
+
+const breakpadV2 = "sym-upload-v2"
+
+// breakpadStatus answers GET symbols/FILE/ID:checkStatus.
+func (s *Server) breakpadStatus(w http.ResponseWriter, r *http.Request) {
+	c, text := s.authorize(r, breakpadV2)
+	if c == nil {
+		breakpadError(w, http.StatusForbidden, text)
+		return
+	}
+	name := r.PathValue("file")
+	id, ok := strings.CutSuffix(r.PathValue("id"), ":checkStatus")
+	key, valid := symbolKey(name, id, symbolFileName(name))
+	if !ok || !valid {
+		breakpadError(w, http.StatusNotFound, "want symbols/DEBUG_FILE/DEBUG_ID:checkStatus")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+	defer cancel()
+	_, err := s.depot.Stat(ctx, key)
+	switch {
+	case missing(err):
+		breakpadJSON(w, "status", "MISSING")
+	case err != nil:
+		s.failed(w, err, breakpadError)
+	default:
+		breakpadJSON(w, "status", "FOUND")
+	}
+}
+
+// breakpadCreate answers POST uploads:create.
+func (s *Server) breakpadCreate(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.uploader(w, r, breakpadV2, breakpadError)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+	defer cancel()
+	c.upload = rand.Text()
+	n, err := s.begin(ctx, c, nil)
+	if err != nil {
+		s.failed(w, err, breakpadError)
+		return
+	}
+	at := s.base(r) + "/v1/uploads/" + n.id
+	breakpadJSON(w, "uploadUrl", at, "uploadKey", n.id, "upload_url", at, "upload_key", n.id)
+}
+
+// breakpadBody answers PUT of the file.
+func (s *Server) breakpadBody(w http.ResponseWriter, r *http.Request) {
+	release, ok := s.admit(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
+	defer cancel()
+	err := s.breakpadKeep(ctx, w, r)
+	if err != nil {
+		s.failed(w, err, breakpadError)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}
+
+// breakpadKeep puts the body of a request into the store, for the session.
+func (s *Server) breakpadKeep(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	n, err := s.session(ctx, r.PathValue("key"), breakpadV2)
+	if err != nil {
+		return err
+	}
+	f, err := spool.New(s.depot.Spool(), s.opt.MaxUpload)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(f, http.MaxBytesReader(w, r.Body, s.opt.MaxUpload))
+	if err != nil {
+		return err
+	}
+	return s.putPart(ctx, sessionKey(n.id, "body"), f)
+}
+
+// putPart puts a part of a body into the store, in the place of one that there is.
+func (s *Server) putPart(ctx context.Context, key string, f *spool.File) error {
+	blob := &depot.Blob{ReaderAt: f, Length: f.Size(), Type: "application/octet-stream"}
+	for range maxRaces {
+		err := s.depot.Put(ctx, key, blob, nil)
+		if !errors.Is(err, depot.ErrChanged) {
+			return err
+		}
+		err = s.depot.Remove(ctx, key)
+		if err != nil {
+			return err
+		}
+	}
+	return depot.ErrChanged
+}
+
+// breakpadComplete answers POST uploads/KEY:complete.
+func (s *Server) breakpadComplete(w http.ResponseWriter, r *http.Request) {
+	id, ok := strings.CutSuffix(r.PathValue("key"), ":complete")
+	if !ok {
+		breakpadError(w, http.StatusNotFound, "want uploads/KEY:complete")
+		return
+	}
+	_, ok = s.uploader(w, r, breakpadV2, breakpadError)
+	if !ok {
+		return
+	}
+	release, ok := s.admit(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
+	defer cancel()
+	s.breakpadDecision(w, func() (gate.Decision, error) { return s.complete(ctx, w, r, id) }, func(d gate.Decision) string {
+		w.Header().Set("Content-Type", "application/json")
+		if d.Verdict == gate.Same {
+			return "{\"result\": \"DUPLICATE_DATA\"}\n"
+		}
+		return "{\"result\": \"OK\"}\n"
+	})
+}
+
+// complete decides about the file of a session. If that was done, the decision is the same.
+func (s *Server) complete(ctx context.Context, w http.ResponseWriter, r *http.Request, id string) (d gate.Decision, err error) {
+	began := time.Now()
+	n, err := s.session(ctx, id, breakpadV2)
+	if err != nil {
+		return d, err
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, breakpad.MaxComplete))
+	if err != nil {
+		return d, err
+	}
+	symbol, err := breakpad.Complete(text)
+	if err != nil {
+		return d, refuse(http.StatusBadRequest, "%v", err)
+	}
+	err = s.getJSON(ctx, sessionKey(id, "done"), &d)
+	if err == nil || !missing(err) {
+		return d, err
+	}
+	stored, _, err := s.depot.Open(ctx, sessionKey(id, "body"))
+	if missing(err) {
+		return d, refuse(http.StatusBadRequest, "no file was sent yet: PUT it to uploadUrl first")
+	}
+	if err != nil {
+		return d, err
+	}
+	defer stored.Close()
+
+	u := &sent{name: symbol.File, id: symbol.ID, client: n.client(r)}
+	take := s.take
+	switch symbol.Type {
+	case "BREAKPAD":
+		u.file = symbolFileName(symbol.File)
+	case "ELF", "DEBUG_ONLY":
+		u.file = symbol.File
+		if symbol.Type == "DEBUG_ONLY" {
+			u.file += ".debug"
+		}
+		take = func(ctx context.Context, u *sent) (gate.Decision, error) {
+			d, _, err := s.takeOther(ctx, u)
+			return d, err
+		}
+	default:
+		return d, refuse(http.StatusBadRequest, "%q: the server takes BREAKPAD, ELF and DEBUG_ONLY", symbol.Type)
+	}
+	u.content, err = s.receive(stored, s.opt.MaxFile, symbol.Type == "BREAKPAD")
+	if err != nil {
+		return d, err
+	}
+	defer u.Close()
+	d, err = take(ctx, u)
+	s.record(u.client, symbol.File+"/"+symbol.ID, u.content, &d, err, began)
+	if err != nil {
+		return d, err
+	}
+	err = s.putJSON(ctx, sessionKey(id, "done"), &d)
+	return d, errors.Join(err, s.depot.Remove(ctx, sessionKey(id, "body")))
+}

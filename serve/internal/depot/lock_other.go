@@ -1,0 +1,8 @@
+//go:build !unix || solaris || aix
+
+package depot
+
+import "os"
+
+// lockFile does nothing: the system has no locks that end with the process.
+func lockFile(*os.File) error { return nil }

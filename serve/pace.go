@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// pace is how many bytes a client has to take or send in Options.Stall.
+const pace = 64 << 10
+
+// pacedWriter is the answer to a client that must not be slow. It does not implement io.ReaderFrom, so that copies are
+// written in small parts, each of which has its time.
+type pacedWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+	left    int // bytes until the time begins anew
+}
+
+// Unwrap is for http.ResponseController.
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	if w.left <= 0 {
+		w.left = pace
+		_ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) // not every connection has one
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.left -= n
+	return n, err
+}
+
+// pacedBody is the body of a request, whose client must not be slow.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	stall   time.Duration
+	left    int
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		b.left = pace
+		_ = b.control.SetReadDeadline(time.Now().Add(b.stall))
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= n
+	return n, err
+}

@@ -1,0 +1,205 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"symkit/elfx/debuginfod"
+	"symkit/internal/objects"
+	"symkit/serve/gate"
+	"symkit/serve/internal/depot"
+	"symkit/serve/internal/tokens"
+)
+
+// Options are the settings of a Server. The zero value is that of a server that takes nothing.
+type Options struct {
+	// Spool is the directory for temporary files. If it is empty, they are in the store or, for a bucket, in the
+	// system's directory for such files.
+	Spool string
+	// MaxFile bounds a file in bytes, unpacked; 0 means 4 GiB.
+	MaxFile int64
+	// Tokens is the file of the tokens with which symbols may be sent (docs/serving.md), which is read again when it
+	// changes. Without a file the server takes none.
+	Tokens string
+	// Accept says what symbol files must be; empty means gate.Lint.
+	Accept gate.Accept
+	// Debuginfod finds the ELF files that symbol files are compared with, beside those of the upload and of the store.
+	Debuginfod *debuginfod.Client
+	// Journal gets a line of JSON for each decision about a file; nil: none.
+	Journal io.Writer
+	// MaxUpload bounds the body of a request, MaxUnpacked what is unpacked of it, in bytes; 0 means 2 GiB and 16 GiB.
+	MaxUpload, MaxUnpacked int64
+	// Uploads is how many requests send files at one time, Memory what the examination of these takes together, in
+	// bytes; 0 means 8 and 1 GiB.
+	Uploads int
+	Memory  int64
+	// URL is the address of the server as clients know it; if it is empty, it is the one of each request.
+	URL string
+	// Timeout bounds the time of a request that sends files; 0 means 15 minutes.
+	Timeout time.Duration
+	// Requests is how many requests are answered at one time; 0 means 1,024. More get the status 503.
+	Requests int
+	// Stall is the time in which a client has to take or send 64 KiB, again and again; 0 means a minute.
+	Stall time.Duration
+	// Log, if not nil, is called with errors of the store, which clients see as a status alone.
+	Log func(err error)
+}
+
+// Server is a symbol server. Its methods may be called from any number of goroutines.
+type Server struct {
+	opt     Options
+	depot   depot.Depot
+	tokens  *tokens.File // nil: none
+	mux     *http.ServeMux
+	slots   chan struct{} // of requests
+	uploads chan struct{} // of requests that send files
+	work    *work
+	journal journal
+	hints   hints
+
+	mu    sync.Mutex
+	debug map[string]bool // by key and tag of an ELF file: it has debug information
+}
+
+// New opens the store at a path, or at the address s3://BUCKET/PREFIX of a bucket, and returns the server of it. ctx is
+// that of opening the bucket.
+func New(ctx context.Context, store string, opt Options) (*Server, error) {
+	opt.MaxFile = cmp.Or(opt.MaxFile, 4<<30)
+	opt.MaxUpload, opt.MaxUnpacked = cmp.Or(opt.MaxUpload, 2<<30), cmp.Or(opt.MaxUnpacked, 16<<30)
+	opt.Accept, opt.Uploads, opt.Memory, opt.Timeout = cmp.Or(opt.Accept, gate.Lint), cmp.Or(opt.Uploads, 8), cmp.Or(opt.Memory, 1<<30), cmp.Or(opt.Timeout, 15*time.Minute)
+	opt.Requests = cmp.Or(opt.Requests, 1024)
+	opt.Stall = cmp.Or(opt.Stall, time.Minute)
+	if opt.Log == nil {
+		opt.Log = func(error) {}
+	}
+	s := &Server{opt: opt, mux: http.NewServeMux(), debug: map[string]bool{}, work: newWork(opt.Memory), journal: journal{w: opt.Journal}}
+	s.slots, s.uploads = make(chan struct{}, opt.Requests), make(chan struct{}, opt.Uploads)
+	var err error
+	if opt.Tokens != "" {
+		s.tokens, err = tokens.Open(opt.Tokens, opt.Log)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if objects.IsURL(store) {
+		s.depot, err = depot.OpenBucket(ctx, store, opt.Spool)
+	} else {
+		s.depot, err = depot.OpenDirectory(store, opt.Spool)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.routes()
+	return s, nil
+}
+
+// Close closes the store. No request may be in progress.
+func (s *Server) Close() error { return s.depot.Close() }
+
+// Maintain removes what uploads that were given up have left in a directory, from time to time until ctx is done. Buckets
+// have rules for that (docs/serving.md).
+func (s *Server) Maintain(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		err := s.depot.Sweep(ctx, 2*sessionAge)
+		if err != nil && ctx.Err() == nil {
+			s.opt.Log(fmt.Errorf("removing uploads that were given up: %w", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// routes says which method answers which requests.
+func (s *Server) routes() {
+	s.mux.HandleFunc("GET /{name}/{id}/{file}", s.symbolFile)
+	s.mux.HandleFunc("GET /buildid/{id}/{kind}", s.elfFile)
+	s.mux.HandleFunc("POST /upload/{$}", s.teckenUpload)
+	s.mux.HandleFunc("POST /upload/auth_info/{$}", s.teckenAuth)
+	s.mux.HandleFunc("GET /upload/auth_info/{$}", s.teckenAuth)
+	s.mux.HandleFunc("POST /upload/v2/{$}", s.teckenAnnounce)
+	s.mux.HandleFunc("PUT /upload/v2/{session}/{n}", s.teckenPart)
+	for _, path := range []string{"/sym-upload", "/post/bp/symbol/breakpadsymbols.php", "/breakpad-symbol"} {
+		s.mux.HandleFunc("POST "+path, s.breakpadForm)
+	}
+	for _, version := range []string{"", "/v1"} { // the document has none, the program has v1
+		s.mux.HandleFunc("GET "+version+"/symbols/{file}/{id}", s.breakpadStatus)
+		s.mux.HandleFunc("POST "+version+"/uploads:create", s.breakpadCreate)
+		s.mux.HandleFunc("PUT "+version+"/uploads/{key}", s.breakpadBody)
+		s.mux.HandleFunc("POST "+version+"/uploads/{key}", s.breakpadComplete)
+	}
+	s.mux.HandleFunc("GET /{$}", s.front)
+	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
+		notFound(w, "no such address: the server has /NAME/ID/FILE and /buildid/ID/KIND")
+	})
+	s.mux.HandleFunc("OPTIONS /", s.preflight)
+	s.mux.HandleFunc("GET /__lbheartbeat__", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "{}") })
+	s.mux.HandleFunc("GET /__heartbeat__", s.health)
+	s.mux.HandleFunc("GET /healthz", s.health)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: s.opt.Stall}
+	r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), stall: s.opt.Stall}
+	allow(w)
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		busy(w)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// allow has browsers give what the server answers to pages of any origin: the answers depend on no cookies.
+func allow(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("X-Content-Type-Options", "nosniff")
+}
+
+// preflight answers what browsers ask before other requests than the simplest.
+func (s *Server) preflight(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS")
+	h.Set("Access-Control-Allow-Headers", "*")
+	h.Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// front says what answers here.
+func (s *Server) front(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprint(w, frontText)
+}
+
+const frontText = `This is a symbol server.
+
+GET /NAME/ID/FILE         symbol files, as in /app/9393B68C623AA7237971790E89F1DBA90/app.sym
+GET /buildid/ID/KIND      ELF files, as debuginfod has them: DEBUGINFOD_URLS is the address of this page
+
+  stackwalk --symbols THIS-ADDRESS crash.dmp
+  minidump-stackwalk --symbols-url THIS-ADDRESS crash.dmp
+`
+
+// health says whether the store can be read.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+	defer cancel()
+	_, err := s.depot.Stat(ctx, depot.Private+"/health")
+	if err != nil && !missing(err) {
+		s.storeFailed(w, err)
+		return
+	}
+	fmt.Fprintln(w, "ok")
+}

@@ -1,0 +1,103 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"symkit/serve/internal/depot"
+)
+
+var (
+	// errPacked is the error of packed data that is damaged.
+	errPacked = errors.New("the packed file is damaged")
+	// errBomb is the error of packed data that no symbol file packs to.
+	errBomb = errors.New("the packed file unpacks to more than 256 times its size: no symbol file does")
+)
+
+// Packed data may unpack to 64 MiB and 256 bytes for each of its own. Symbol files pack to a tenth, and rarely to a
+// thirtieth.
+const (
+	maxRatio  = 256
+	freeBytes = 64 << 20
+)
+
+// unpack copies what r has. What begins as gzip or zstd data do is unpacked.
+func unpack(w io.Writer, r io.Reader) error {
+	source := &sourceError{r: r}
+	start := bufio.NewReaderSize(source, 64<<10)
+	magic, err := start.Peek(4)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	encoding := ""
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		encoding = "gzip"
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		encoding = "zstd"
+	}
+	target := &targetError{w: w}
+	if encoding != "" {
+		target.source = source
+	}
+	err = depot.Copy(target, start, encoding)
+	switch {
+	case target.err != nil:
+		return target.err
+	case source.err != nil:
+		return source.err
+	case err != nil:
+		return fmt.Errorf("%w (%s): %w", errPacked, encoding, err)
+	}
+	return nil
+}
+
+// sourceError keeps the error of a reader, and targetError that of a writer, so that they can be told from damage.
+type sourceError struct {
+	r   io.Reader
+	n   int64 // bytes read
+	err error
+}
+
+func (s *sourceError) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+type targetError struct {
+	w      io.Writer
+	n      int64
+	source *sourceError // of packed data, or nil
+	err    error
+}
+
+func (t *targetError) Write(p []byte) (int, error) {
+	if t.source != nil && t.n+int64(len(p)) > freeBytes+maxRatio*t.source.n {
+		t.err = errBomb
+		return 0, errBomb
+	}
+	n, err := t.w.Write(p)
+	t.n += int64(n)
+	if err != nil {
+		t.err = err
+	}
+	return n, err
+}
+
+// escapedPath returns a key as part of an address.
+func escapedPath(key string) string {
+	parts := strings.Split(key, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
+}

@@ -1,0 +1,50 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// work divides memory among the symbol files that are examined at one time.
+type work struct {
+	memory *semaphore.Weighted
+	total  int64
+}
+
+func newWork(total int64) *work { return &work{semaphore.NewWeighted(total), total} }
+
+// What the examination of a symbol file takes, at most: measured with the files of the corpus.
+const (
+	fixedMemory   = 48 << 20
+	memoryPerByte = 4
+)
+
+// acquire waits until there is memory for a symbol file of a size. One that needs more than there is goes alone.
+func (w *work) acquire(ctx context.Context, size int64) (release func(), err error) {
+	n := min(w.total, fixedMemory+memoryPerByte*size)
+	err = w.memory.Acquire(ctx, n)
+	if err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { w.memory.Release(n) }, nil
+}
+
+// patience is how long an upload waits until others have ended.
+const patience = 30 * time.Second
+
+// admit waits until the client may send its body. If it may not, it gets the answer.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case s.uploads <- struct{}{}:
+		return func() { <-s.uploads }, true
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+	busy(w)
+	return nil, false
+}
