@@ -45,7 +45,7 @@ built:
 # packaging/links has the names of other programs that stackwalk and symaddr take the place of.
 install: $(BUILT) ## programs, links named like the programs of others, manual pages, completions, below $(PREFIX)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk bin/symaddr "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 bin/dump_syms bin/symcheck bin/stackwalk bin/symaddr bin/symserve "$(DESTDIR)$(PREFIX)/bin"
 	sed 's/#.*//' packaging/links | while read -r name program; do \
 		case "$$name" in \
 		"") ;; \
@@ -59,7 +59,7 @@ install: $(BUILT) ## programs, links named like the programs of others, manual p
 	done
 
 uninstall: $(BUILT) ## removes what install installed, with the same variables
-	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk symaddr $$(sed 's/#.*//; s/ .*//; s|^lib/|../lib/|' "$(CURDIR)/packaging/links")
+	cd "$(DESTDIR)$(PREFIX)/bin" && rm -f dump_syms symcheck stackwalk symaddr symserve $$(sed 's/#.*//; s/ .*//; s|^lib/|../lib/|' "$(CURDIR)/packaging/links")
 	for pair in $(SHARED); do \
 		for file in bin/share/"$${pair%%:*}"/*; do rm -f "$(DESTDIR)$${pair#*:}/$${file##*/}"; done; \
 	done

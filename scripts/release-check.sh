@@ -28,7 +28,7 @@ tar xzf "$dist"/symkit-*-linux-amd64.tar.gz --strip-components=1 -C "$work/root"
 cp testdata/elf/hello-x86_64-gcc12-O2-dw5.elf "$work/root/hello"
 chroot "$work/root" /bin/dump_syms -o hello.sym hello
 chroot "$work/root" /bin/symcheck hello.sym hello >/dev/null
-for p in dump_syms symcheck stackwalk symaddr; do
+for p in dump_syms symcheck stackwalk symaddr symserve; do
 	chroot "$work/root" "/bin/$p" --version | grep -q "^$p v[0-9].* (commit [0-9a-f]\{12\}, .*, go1\..*, linux/amd64)\$"
 	[ "$(head -c 4 "$work/root/bin/$p" | tail -c 3)" = ELF ] && ! readelf -lW "$work/root/bin/$p" | grep -q INTERP
 done

@@ -158,14 +158,15 @@ func (s *Server) breakpadDecision(w http.ResponseWriter, decide func() (gate.Dec
 
 // decisionText returns a decision as lines.
 func decisionText(d gate.Decision) string {
-	text := d.Why
+	var text strings.Builder
+	text.WriteString(d.Why)
 	for _, f := range d.Findings {
-		text += "\n  " + f
+		text.WriteString("\n  " + f)
 	}
 	if left := d.Total - min(d.Total, uint64(len(d.Findings))); left > 0 {
-		text += fmt.Sprintf("\n  and %d more", left)
+		text.WriteString(fmt.Sprintf("\n  and %d more", left))
 	}
-	return text
+	return text.String()
 }
 
 // breakpadJSON answers with JSON in which a space follows each colon: sym_upload looks for that by regular expressions.

@@ -10,7 +10,7 @@ import (
 )
 
 // Programs are the programs of symkit.
-var Programs = []string{"dump_syms", "stackwalk", "symaddr", "symcheck"}
+var Programs = []string{"dump_syms", "stackwalk", "symaddr", "symcheck", "symserve"}
 
 // Read runs a program with --help-json.
 func Read(ctx context.Context, path string) (p Program, err error) {

@@ -57,7 +57,7 @@ def _release_impl(ctx):
     # The programs have one name on all systems.
     exe = ".exe" if system == "windows" else ""
     rules = "package(default_visibility = [\"//visibility:public\"])\n"
-    for program in ["dump_syms", "symcheck", "stackwalk", "symaddr"]:
+    for program in ["dump_syms", "symcheck", "stackwalk", "symaddr", "symserve"]:
         rules += "filegroup(name = \"%s\", srcs = [\"bin/%s%s\"])\n" % (program, program, exe)
     ctx.file("BUILD.bazel", rules)
 

@@ -1,6 +1,6 @@
 # find_package(symkit) finds the programs of this installation and defines
 #
-#   symkit::dump_syms  symkit::symcheck  symkit::stackwalk  symkit::symaddr     imported executables
+#   symkit::dump_syms  symkit::symcheck  symkit::stackwalk  symkit::symaddr  symkit::symserve     imported executables
 #
 #   symkit_add_symbols(<target> [STORE <directory>] [OUTPUT <file>] [NO_CHECK] [ARGS <flag>...])
 #
@@ -22,7 +22,7 @@ set(_symkit_suffix "")
 if(CMAKE_HOST_WIN32)
   set(_symkit_suffix ".exe")
 endif()
-foreach(_symkit_program dump_syms symcheck stackwalk symaddr)
+foreach(_symkit_program dump_syms symcheck stackwalk symaddr symserve)
   set(_symkit_path "${_symkit_prefix}/bin/${_symkit_program}${_symkit_suffix}")
   if(NOT EXISTS "${_symkit_path}")
     set(symkit_FOUND FALSE)

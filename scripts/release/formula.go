@@ -52,7 +52,7 @@ func writeFormula(dir string, src source, url string, archives []archiveFile) er
   end
 
   test do
-    %%w[dump_syms stackwalk symaddr symcheck].each do |program|
+    %%w[dump_syms stackwalk symaddr symcheck symserve].each do |program|
       assert_match version.to_s, shell_output("#{bin}/#{program} --version")
     end
   end

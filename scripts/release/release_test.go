@@ -131,15 +131,15 @@ func TestLinks(t *testing.T) {
 // TestTree: on Windows, other names of a program are copies.
 func TestTree(t *testing.T) {
 	s := shared{links: []link{{"other", "stackwalk"}, {"lib/x/other", "symaddr"}}}
-	files := map[string][]byte{"dump_syms": []byte("d"), "stackwalk": []byte("w"), "symaddr": []byte("a"), "symcheck": []byte("c")}
+	files := map[string][]byte{"dump_syms": []byte("d"), "stackwalk": []byte("w"), "symaddr": []byte("a"), "symcheck": []byte("c"), "symserve": []byte("s")}
 	var got []string
 	for _, system := range []string{"linux", "windows"} {
 		for _, f := range newTree(source{}, s, builtTarget{target: target{os: system}, files: files}) {
 			got = append(got, f.path+" "+string(f.data)+f.link)
 		}
 	}
-	want := []string{"bin/dump_syms d", "bin/other stackwalk", "bin/stackwalk w", "bin/symaddr a", "bin/symcheck c", "lib/x/other ../../bin/symaddr",
-		"bin/dump_syms.exe d", "bin/other.exe w", "bin/stackwalk.exe w", "bin/symaddr.exe a", "bin/symcheck.exe c", "lib/x/other.exe a"}
+	want := []string{"bin/dump_syms d", "bin/other stackwalk", "bin/stackwalk w", "bin/symaddr a", "bin/symcheck c", "bin/symserve s", "lib/x/other ../../bin/symaddr",
+		"bin/dump_syms.exe d", "bin/other.exe w", "bin/stackwalk.exe w", "bin/symaddr.exe a", "bin/symcheck.exe c", "bin/symserve.exe s", "lib/x/other.exe a"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -18,8 +18,18 @@ var allowed = map[string][]string{
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
+	"cmd/symserve":      {"internal/command", "internal/usage", "serve", "serve/gate"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
+
+	// The symbol server.
+	"serve":                   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/filename", "internal/mem", "internal/objects", "internal/par", "internal/printable", "internal/quantity", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/spool", "serve/internal/tecken", "serve/internal/tokens"},
+	"serve/gate":              {"check", "check/lint", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
+	"serve/internal/breakpad": {},
+	"serve/internal/depot":    {"internal/atomicfile", "internal/gunzip", "internal/objects"},
+	"serve/internal/spool":    {"internal/atomicfile", "internal/mem", "internal/quantity"},
+	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
+	"serve/internal/tokens":   {"internal/smallfile"},
 
 	// Stacks of crashed processes.
 	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources"},

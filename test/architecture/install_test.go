@@ -19,7 +19,7 @@ import (
 func TestInstall(t *testing.T) {
 	t.Chdir(top)
 	dir, dest := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"Makefile": "", "packaging/links": "", "bin/dump_syms": "d", "bin/symcheck": "c", "bin/stackwalk": "w", "bin/symaddr": "a",
+	for name, text := range map[string]string{"Makefile": "", "packaging/links": "", "bin/dump_syms": "d", "bin/symcheck": "c", "bin/stackwalk": "w", "bin/symaddr": "a", "bin/symserve": "s",
 		"bin/share/man/man1/symcheck-lint.1": "m", "bin/share/bash-completion/completions/symcheck": "b",
 		"bin/share/zsh/site-functions/_symcheck": "z", "bin/share/fish/vendor_completions.d/symcheck.fish": "f"} {
 		if text == "" {
@@ -58,7 +58,7 @@ func TestInstall(t *testing.T) {
 
 	got := run("install")
 	want := []string{"/opt/symkit/bin/dump_syms", "/opt/symkit/bin/microdump_stackwalk", "/opt/symkit/bin/minidump-stackwalk",
-		"/opt/symkit/bin/minidump_stackwalk", "/opt/symkit/bin/stackwalk", "/opt/symkit/bin/symaddr", "/opt/symkit/bin/symcheck",
+		"/opt/symkit/bin/minidump_stackwalk", "/opt/symkit/bin/stackwalk", "/opt/symkit/bin/symaddr", "/opt/symkit/bin/symcheck", "/opt/symkit/bin/symserve",
 		"/opt/symkit/lib/symkit/bin/addr2line", "/opt/symkit/lib/symkit/bin/llvm-addr2line", "/opt/symkit/lib/symkit/bin/llvm-symbolizer",
 		"/opt/symkit/share/bash-completion/completions/symcheck", "/opt/symkit/share/fish/vendor_completions.d/symcheck.fish",
 		"/opt/symkit/share/man/man1/symcheck-lint.1", "/usr/share/zsh/vendor-completions/_symcheck"}

@@ -33,6 +33,8 @@ var publicNames = map[string]int{
 	"lookup":               33,
 	"lookup/gsym":          18,
 	"lookup/logs":          3,
+	"serve":                6,
+	"serve/gate":           18,
 	"sframe":               30,
 	"walk":                 64,
 	"walk/compare":         7,
