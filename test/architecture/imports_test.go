@@ -74,6 +74,7 @@ var allowed = map[string][]string{
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth/image", "elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits"},
 	"check/internal/unwind":          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/limitof", "internal/par", "internal/quantity", "internal/wire", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
+	"check/rank":                     {"check/internal/pcs", "emit", "internal/mem", "internal/quantity"},
 	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.

@@ -15,6 +15,7 @@ var publicNames = map[string]int{
 	"check":                7,
 	"check/diff":           4,
 	"check/lint":           1,
+	"check/rank":           3,
 	"check/report":         34,
 	"dump":                 27,
 	"dump/batch":           39,
