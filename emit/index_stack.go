@@ -60,6 +60,22 @@ func (x *Index) CFI(addr uint64, dst []Rule) (Range, []Rule, bool) {
 	return code, dst, true
 }
 
+// Code returns the addresses from the first FUNC, PUBLIC or STACK CFI INIT record to the end of the last one, of which
+// FUNC and PUBLIC records have no more than their addresses here. Both are 0 without such records.
+func (x *Index) Code() (lo, hi uint64) {
+	lo = ^uint64(0)
+	for _, t := range []table{x.funcs, x.publics, x.inits} {
+		if len(t) > 0 {
+			lo, hi = min(lo, t[0].key), max(hi, t[len(t)-1].key+1)
+		}
+	}
+	if len(x.inits) > 0 {
+		_, code, _ := x.initAt(x.inits[len(x.inits)-1].off)
+		hi = max(hi, code.Addr+uint64(code.Size))
+	}
+	return min(lo, hi), hi
+}
+
 // endsAt reports whether the rules at addr say that there is no caller: the return
 // address is a constant in the first page.
 func (x *Index) endsAt(addr uint64) bool {

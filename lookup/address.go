@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"debug/elf"
+	"strings"
 
 	"symkit/internal/demangle"
 )
@@ -42,9 +43,14 @@ func (f *Frame) Readable() string {
 	if f.Linkage == "" {
 		return f.Name
 	}
-	text, ok := demangle.Demangle([]byte(f.Linkage))
+	name, suffix := f.Linkage, ""
+	if f.Stub {
+		name = strings.TrimSuffix(name, pltSuffix)
+		suffix = f.Linkage[len(name):]
+	}
+	text, ok := demangle.Demangle([]byte(name))
 	if !ok && f.Name != "" {
 		return f.Name // not __GI_tolower, which is the label of tolower in the object
 	}
-	return text
+	return text + suffix
 }

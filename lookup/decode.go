@@ -18,12 +18,13 @@ type decoder struct {
 	bound  bound                 // of a unit while it is decoded
 	paths  *paths
 
-	scan  dwarfx.Scan
-	table dwarfx.LineTable
-	namer dwarfx.Namer
-	other map[*dwarfx.Unit]*fileTable // files of other units, for declarations
-	paid  int64                       // bytes of the unit that is being decoded
-	over  error                       // the bound's, if the unit takes more
+	scan   dwarfx.Scan
+	table  dwarfx.LineTable
+	namer  dwarfx.Namer
+	locals dwarfx.LocalReader
+	other  map[*dwarfx.Unit]*fileTable // files of other units, for declarations
+	paid   int64                       // bytes of the unit that is being decoded
+	over   error                       // the bound's, if the unit takes more
 
 	code  []interval
 	text  []byte
@@ -50,7 +51,7 @@ type bound struct {
 func newDecoder(pkg *debuginfo.Package, others *companion.Companions, bound bound, shared *paths) *decoder {
 	d := &decoder{pkg: pkg, others: others, bound: bound, paths: shared}
 	d.scan.Full, d.table.Full = true, true
-	d.scan.Pay, d.table.Pay = d.pay, d.pay
+	d.scan.Pay, d.table.Pay, d.locals.Pay = d.pay, d.pay, d.pay
 	d.scan.Most = int(min(bound.bytes/(2*intervalMemory), math.MaxInt32))
 	return d
 }
@@ -75,21 +76,28 @@ func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
 	err := d.lines(root, out)
 
 	// The line table is that of the skeleton, whose functions are elsewhere.
-	u := root
-	if root.Split != 0 {
-		split := debuginfo.OpenSplit(root, d.pkg, d.others)
-		err = cmp.Or(err, errors.Join(split.Errs...))
-		u = split.Unit
-	}
-	if u == nil {
-		err = cmp.Or(err, errNoSplit)
-	} else {
+	u, damage := d.described(root)
+	err = cmp.Or(err, damage)
+	if u != nil {
 		err = cmp.Or(u.Data().ScanUnit(u, true, &d.scan), err)
 		d.scopes(u, root, out)
 		out.starts, out.innermost = paint(d.code)
 	}
 	d.strings(out)
 	return out, cmp.Or(err, d.over)
+}
+
+// described returns the unit that has the functions of root: root, or the split unit, which is nil if there is none.
+func (d *decoder) described(root *dwarfx.Unit) (*dwarfx.Unit, error) {
+	if root.Split == 0 {
+		return root, nil
+	}
+	split := debuginfo.OpenSplit(root, d.pkg, d.others)
+	err := errors.Join(split.Errs...)
+	if split.Unit == nil {
+		err = cmp.Or(err, errNoSplit)
+	}
+	return split.Unit, err
 }
 
 // lines reads the line table of root. The paths of its files are the first strings.
@@ -142,9 +150,11 @@ const maxName = 1 << 16
 func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 	s := &d.scan
 	out.funcs = make([]function, 0, len(s.Funcs)+len(s.Origins))
+	out.dies = make([]dwarfx.Ref, 0, len(s.Funcs))
 	out.scopes = make([]scope, 0, len(s.Funcs)+len(s.Inlines))
 	d.code = d.code[:0]
 	for i := range s.Funcs {
+		out.dies = append(out.dies, s.Funcs[i].DIE)
 		d.addFunction(u, root, s.Funcs[i].DIE, out)
 	}
 	for _, ref := range s.Origins {
@@ -237,19 +247,25 @@ func (d *decoder) addDecl(u, root *dwarfx.Unit, decl dwarfx.Decl) {
 	}
 
 	// The function is declared in a unit with other files.
-	t := d.other[decl.Unit]
+	t := d.filesOf(decl.Unit)
+	dir, name, _ := t.table.File(decl.File)
+	d.addPath(t.base, dir, name)
+}
+
+// filesOf returns the files of another unit.
+func (d *decoder) filesOf(u *dwarfx.Unit) *fileTable {
+	t := d.other[u]
 	if t == nil {
 		t = &fileTable{}
-		_ = t.table.ReadFiles(decl.Unit) // a file that cannot be read is not known
-		compDir, _ := decl.Unit.String(decl.Unit.CompDir)
+		_ = t.table.ReadFiles(u) // a file that cannot be read is not known
+		compDir, _ := u.String(u.CompDir)
 		t.base = t.table.BaseDir(compDir)
 		if d.other == nil {
 			d.other = map[*dwarfx.Unit]*fileTable{}
 		}
-		d.other[decl.Unit] = t
+		d.other[u] = t
 	}
-	dir, name, _ := t.table.File(decl.File)
-	d.addPath(t.base, dir, name)
+	return t
 }
 
 // appendPath appends the path of a file: name, below dir unless it is absolute, below base unless both are

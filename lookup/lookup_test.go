@@ -128,6 +128,45 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// TestSlots: the slots of a procedure linkage table have the names of the functions that they call, the code before them
+// that of the section.
+func TestSlots(t *testing.T) {
+	f := open(t, "cxx-x86_64-gcc12-O2-dw5.so", lookup.Options{})
+	for addr, want := range map[uint64]string{0x1000: ".plt", 0x1010: "shop::nested::v2::lambdas(int)@plt", 0x105f: "shop::local_class(int)@plt", 0x1060: "_Unwind_Resume@plt"} {
+		frames, err := f.Frames(nil, addr)
+		if err != nil || len(frames) != 1 || !frames[0].Stub || frames[0].Readable() != want || frames[0].Start != addr&^15 {
+			t.Errorf("%#x: %+v, %v, want %s", addr, frames, err, want)
+		}
+		_, ok := f.SymbolAt(addr)
+		if ok {
+			t.Errorf("%#x: there is a symbol", addr)
+		}
+	}
+}
+
+// TestVariables: the variables of a function, or of the inlined call that an address is in. A symbol file has none.
+func TestVariables(t *testing.T) {
+	f := open(t, "cxx-x86_64-gcc12-O0-dw5.elf", lookup.Options{})
+	run := f.Symbols(nil, "run")[0]
+	list, err := f.Variables(nil, run.Addr)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	v := list[0]
+	if v.Function != "run" || v.Name == "" || !strings.HasSuffix(v.File, "cxx.cc") || v.Line == 0 || !v.OnFrame || v.Offset >= 0 || !v.HasSize || v.HasTag {
+		t.Errorf("%+v", v)
+	}
+	for _, name := range []string{"cxx-x86_64-clang14-O2-dw5-split.elf", "cxx-x86_64-gcc12-O2-dw4-split.elf", "cxx-x86_64-gcc12-O2-dw5-dwz.elf"} {
+		f := open(t, name, lookup.Options{})
+		for _, sym := range f.Symbols(nil, "run") {
+			list, err := f.Variables(nil, sym.Addr)
+			if err != nil || len(list) == 0 {
+				t.Errorf("%s: %+v, %v", name, list, err)
+			}
+		}
+	}
+}
+
 // TestSymbols: symbols are found by address and by name, functions and variables.
 func TestSymbols(t *testing.T) {
 	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})

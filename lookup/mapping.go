@@ -14,6 +14,9 @@ type Mapping struct {
 	Start, Limit uint64
 	// Offset is the file offset of Start.
 	Offset uint64
+	// First is where the first byte of the file is in memory, 0 if that is not known or Offset is 0. Symbol files, which
+	// have no segments, need it.
+	First uint64
 	// Symbol is, of a kernel, the symbol whose address Start is: _text or _stext; "" if that is not known.
 	Symbol string
 }
@@ -22,15 +25,29 @@ type Mapping struct {
 const kernelSpace = 1 << 63
 
 // Address returns the virtual address, in f, of an address in memory. ok is false if that is not known: the address is
-// outside of the mapping, no segment with code was mapped there, or f is a symbol file, which has no segments. A
-// mapping of zeros, which tools make up, has virtual addresses.
+// outside of the mapping, or no segment with code was mapped there. A mapping of zeros, which tools make up, has virtual
+// addresses. Without First, addresses in a symbol file are known if the mapping has all pages of the code.
 func (m Mapping) Address(f *File, addr uint64) (virtual uint64, ok bool) {
 	all := m.Limit == 0 || m.Limit == ^uint64(0)
 	switch {
 	case m.Start == 0 && m.Offset == 0 && all:
 		return addr, true
-	case f.image == nil || addr < m.Start || addr >= m.Limit && m.Limit > m.Start:
+	case addr < m.Start || addr >= m.Limit && m.Limit > m.Start:
 		return 0, false
+	}
+	if f.image == nil {
+		s, ok := f.source.(*symbolFile)
+		if !ok {
+			return 0, false
+		}
+		switch {
+		case m.First > 0:
+			return addr - m.First, addr >= m.First
+		case m.Offset == 0 && m.Start < kernelSpace:
+			return addr - m.Start, true
+		}
+		lo, hi := s.index.Code()
+		return m.whole(addr, lo, hi)
 	}
 	main := f.image.image.Main
 	switch {
@@ -92,11 +109,20 @@ func (m Mapping) bare(f *elfx.File, addr uint64) (uint64, bool) {
 		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 || s.Filesz > 0 {
 			continue
 		}
-		for page := uint64(smallestPage); page <= largestPage; page *= 4 {
-			from := s.Vaddr &^ (page - 1)
-			if (s.Vaddr+s.Memsz-from+page-1)&^(page-1) == m.Limit-m.Start {
-				return addr - m.Start + from, true
-			}
+		virtual, ok := m.whole(addr, s.Vaddr, s.Vaddr+s.Memsz)
+		if ok {
+			return virtual, true
+		}
+	}
+	return 0, false
+}
+
+// whole is Address if the mapping has all pages with [lo, hi).
+func (m Mapping) whole(addr, lo, hi uint64) (uint64, bool) {
+	for page := uint64(smallestPage); page <= largestPage; page *= 4 {
+		from := lo &^ (page - 1)
+		if hi > lo && (hi-from+page-1)&^(page-1) == m.Limit-m.Start {
+			return addr - m.Start + from, true
 		}
 	}
 	return 0, false

@@ -37,6 +37,7 @@ type module struct {
 	slots  []slot
 	spans  []span // by address, none overlapping
 	table  func() *symbolTable
+	plt    func() slotTable
 	// inflated is the bytes of sections that are compressed in the file.
 	inflated int64
 	// flat and flatLines are .debug_info and .debug_line, nil if they are compressed.
@@ -76,6 +77,7 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size())}}
 	x.workers.New = func() any { return newDecoder(x.pkg, x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
+	x.plt = sync.OnceValue(x.readPLT)
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
 		return nil, err
@@ -161,6 +163,17 @@ func (x *module) readTable() *symbolTable {
 	return table
 }
 
+// readPLT is readTable for the slots of procedure linkage tables.
+func (x *module) readPLT() (slots slotTable) {
+	table := x.table()
+	err := mem.Guard(func() error {
+		slots = readSlots(x.image.Main, x.image.Size(), table, x.opt.Limits, x.losses.add)
+		return nil
+	})
+	x.losses.addIn(x.image.Main, err)
+	return slots
+}
+
 // unitRanges returns the code of each unit: that of its root or, if the root says nothing, that of its
 // functions.
 func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
@@ -206,14 +219,9 @@ func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
 // frames appends the frames of a virtual address.
 func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	from := len(dst)
-	var err error
-	var u *unit
-	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].hi > addr })
-	if i < len(x.spans) && x.spans[i].lo <= addr {
-		u, err = x.unit(int(x.spans[i].unit))
-		if u != nil {
-			dst = u.frames(dst, addr)
-		}
+	u, _, err := x.unitAt(addr)
+	if u != nil {
+		dst = u.frames(dst, addr)
 	}
 
 	// The symbol names what DWARF does not. Compilers give C++'s static functions no linkage name in DWARF.
@@ -230,15 +238,31 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 		return dst, err
 	}
 	sym, ok := x.table().at(addr)
+	stub := false
+	if !ok && last < from {
+		sym, stub = x.plt().at(addr)
+		ok = stub
+	}
 	if !ok || sym.Data {
 		return dst, err
 	}
 	if last < from {
-		dst = append(dst, Frame{})
+		dst = append(dst, Frame{Stub: stub})
 		last = len(dst) - 1
 	}
 	dst[last].Name, dst[last].Linkage, dst[last].Start = sym.Name, sym.Name, sym.Addr
 	return dst, err
+}
+
+// unitAt returns the unit that covers a virtual address, decoded, and its number. It is nil if there is none.
+func (x *module) unitAt(addr uint64) (u *unit, n int, err error) {
+	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].hi > addr })
+	if i == len(x.spans) || x.spans[i].lo > addr {
+		return nil, 0, nil
+	}
+	n = int(x.spans[i].unit)
+	u, err = x.unit(n)
+	return u, n, err
 }
 
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }

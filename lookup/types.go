@@ -26,6 +26,9 @@ type Frame struct {
 	Start uint64
 	// Inlined is set if the function is inlined into that of the next frame.
 	Inlined bool
+	// Stub is set for a slot of a procedure linkage table: Linkage is the name of the function that the slot calls, and
+	// @plt, or the name of the section before the first slot. Neither DWARF nor symbols describe slots.
+	Stub bool
 }
 
 // Symbol is an entry of a symbol table.

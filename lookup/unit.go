@@ -17,6 +17,7 @@ type unit struct {
 	innermost []int32  // by start: index of scopes, or -1
 	scopes    []scope
 	funcs     []function
+	dies      []dwarfx.Ref // of funcs: those that have code, which are the first
 	rows      []dwarfx.LineRow
 	places    []dwarfx.Place // of rows
 	files     []string       // by number in the line table
@@ -46,25 +47,43 @@ const (
 	startSize    = 8 + 4
 	scopeSize    = 40
 	functionSize = 56
+	dieSize      = 8
 	rowSize      = 16 + 8
 	fileSize     = 16
 )
 
 // bytes returns the memory of the unit.
 func (u *unit) bytes() int64 {
-	return int64(unitSize + startSize*cap(u.starts) + scopeSize*cap(u.scopes) + functionSize*cap(u.funcs) +
+	return int64(unitSize + startSize*cap(u.starts) + scopeSize*cap(u.scopes) + functionSize*cap(u.funcs) + dieSize*cap(u.dies) +
 		rowSize*cap(u.rows) + fileSize*cap(u.files) + u.text)
+}
+
+// scopeAt returns the innermost scope at a virtual address, or -1.
+func (u *unit) scopeAt(addr uint64) int32 {
+	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
+	if i < 0 {
+		return -1
+	}
+	return u.innermost[i]
+}
+
+// dieAt returns the DIE of the function that has the code at a virtual address, or 0.
+func (u *unit) dieAt(addr uint64) dwarfx.Ref {
+	at := u.scopeAt(addr)
+	if at < 0 {
+		return 0
+	}
+	for u.scopes[at].parent >= 0 {
+		at = u.scopes[at].parent
+	}
+	return u.dies[u.scopes[at].fn]
 }
 
 // frames appends the frames of a virtual address.
 func (u *unit) frames(dst []Frame, addr uint64) []Frame {
 	row := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
 	known := row >= 0 && u.rows[row].File != dwarfx.EndOfCode
-	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
-	at := int32(-1)
-	if i >= 0 {
-		at = u.innermost[i]
-	}
+	at := u.scopeAt(addr)
 	if at < 0 && !known {
 		return dst
 	}

@@ -17,14 +17,11 @@ import (
 	"sync"
 
 	"symkit/elfx/companion"
-	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/internal/printable"
 	"symkit/internal/symbolizers"
 	"symkit/lookup"
 	"symkit/lookup/logs"
-	"symkit/walk"
-	"symkit/walk/symbols"
 )
 
 const description = `Say what is at an address: functions with the calls inlined there, source files, lines.
@@ -60,13 +57,12 @@ type cli struct {
 	File  string   `arg:"" optional:"" help:"ELF file, Breakpad symbol file or GSYM file."`
 	Addrs []string `arg:"" optional:"" name:"addr" help:"Address, hexadecimal, or the name of a symbol with an offset: main+0x10."`
 
-	Kind      string   `name:"addresses" enum:"virtual,relative,offset" default:"virtual" placeholder:"KIND" help:"Addresses are virtual addresses of the file (default), relative to the address of its first segment, or file offsets."`
-	Format    string   `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
-	NoInlines bool     `name:"no-inlines" help:"Show the function that has the code alone."`
-	Mangled   bool     `help:"Show linkage names."`
-	Basenames bool     `help:"Leave out directories of source files."`
-	Symbols   []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, or URL of a symbol server or bucket (s3://BUCKET/PREFIX): for modules that are not on this machine, by build id. May be repeated."`
-	ID        string   `name:"build-id" placeholder:"ID" help:"FILE is the name of the module with this build id in --symbols."`
+	Kind      string `name:"addresses" enum:"virtual,relative,offset" default:"virtual" placeholder:"KIND" help:"Addresses are virtual addresses of the file (default), relative to the address of its first segment, or file offsets."`
+	Format    string `short:"f" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Output: text (default), or json: an object on each line."`
+	NoInlines bool   `name:"no-inlines" help:"Show the function that has the code alone."`
+	Mangled   bool   `help:"Show linkage names."`
+	Basenames bool   `help:"Leave out directories of source files."`
+	ID        string `name:"build-id" placeholder:"ID" help:"FILE is the name of the module with this build id in --symbols."`
 	fileFlags
 
 	Version command.VersionFlag `help:"Print the version and exit."`
@@ -74,10 +70,9 @@ type cli struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *command.Messages
-	opt    lookup.Options
+	opened *modules
 	files  *lookup.Cache
-	stores *symbols.Sources // those of --symbols, or nil
-	told   sync.Map         // texts of warnings
+	told   sync.Map // texts of warnings
 }
 
 // Validate is called by kong.
@@ -103,19 +98,12 @@ const errNoFile = command.MissingArgument("<file>")
 
 // work answers the questions of the command line or of standard input.
 func (c *cli) work(ctx context.Context) (int, error) {
-	opt, _, err := c.options(c.stderr)
+	var err error
+	c.opened, err = c.modules(ctx, c.stderr)
 	if err != nil {
 		return command.Failed, err
 	}
-	c.opt = opt
-	if len(c.Symbols) > 0 {
-		stores, err := symbols.Open(ctx, c.Symbols, symbols.Options{PathsOnly: true, Jobs: c.Jobs})
-		if err != nil {
-			return command.Failed, err
-		}
-		c.stores = stores
-		defer stores.Close()
-	}
+	defer c.opened.close()
 	c.files = lookup.NewCache(int64(c.Memory), c.open)
 	defer c.files.Close()
 	if c.File == "" {
@@ -175,9 +163,13 @@ const storeMark = "\x00"
 func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
 	id, name, inStore := strings.Cut(path, storeMark)
 	if inStore {
-		return c.stored(ctx, id, name)
+		buildID, err := hex.DecodeString(id)
+		if err != nil {
+			return nil, err
+		}
+		return c.opened.stored(ctx, name, buildID)
 	}
-	f, err := lookup.Open(ctx, path, c.opt)
+	f, err := lookup.Open(ctx, path, c.opened.opt)
 	if err == nil {
 		c.warn(f.Losses()...)
 	}
@@ -197,27 +189,6 @@ func (c *cli) warn(errs ...error) {
 			command.Line(c.stderr, "symaddr: warning: %s", text)
 		}
 	}
-}
-
-// errNotStored: --symbols has no symbols of a module.
-var errNotStored = errors.New("--symbols has no symbols of this module")
-
-// stored gets the symbols of the module with a build id and a name from the stores.
-func (c *cli) stored(ctx context.Context, id, name string) (*lookup.File, error) {
-	buildID, err := hex.DecodeString(id)
-	if err != nil {
-		return nil, err
-	}
-	s := c.stores.Symbols(ctx, &walk.Module{Path: name, Name: name, BuildID: buildID, DebugID: identity.ModuleID(buildID, false)})
-	if s == nil || s.Index == nil {
-		return nil, fmt.Errorf("%s, build id %s: %w", name, id, errNotStored)
-	}
-	release := func() {
-		if s.Close != nil {
-			_ = s.Close() // of a file that was read
-		}
-	}
-	return lookup.FromIndex(name, buildID, s.Index, release), nil
 }
 
 // errAddress: a text is no address.
@@ -271,7 +242,7 @@ func (c *cli) log(ctx context.Context, dst []byte, line string, f *lookup.File) 
 			return c.place(dst, f, r)
 		}
 		path := c.module(r)
-		if path == "" && c.stores != nil && r.BuildID != nil {
+		if path == "" && c.opened.stores != nil && r.BuildID != nil {
 			path = hex.EncodeToString(r.BuildID) + storeMark + filepath.Base(r.Module)
 		}
 		if path == "" {

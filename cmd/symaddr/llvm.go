@@ -23,7 +23,7 @@ import (
 // llvmUsage is the command line of llvm-symbolizer.
 var llvmUsage = usage.Program{
 	Description: "Convert addresses into functions, files and lines.\n\nThis is symkit's symaddr, with the command line of llvm-symbolizer. " +
-		"Without addresses, questions are read from standard input: [CODE|DATA] FILE ADDRESS.\n\nExamples:\n\n  llvm-symbolizer --obj=./app 0x1149\n\n" +
+		"Without addresses, questions are read from standard input: [CODE|DATA|FRAME] FILE ADDRESS.\n\nExamples:\n\n  llvm-symbolizer --obj=./app 0x1149\n\n" +
 		"  ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer ./app\n\nExit codes: 0 done, 1 wrong usage.",
 	Node: usage.Node{Name: "llvm-symbolizer", Arguments: []usage.Argument{{Name: "addresses", Help: "Addresses.", Repeated: true}},
 		Flags: []usage.Flag{

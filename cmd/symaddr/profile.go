@@ -10,12 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"symkit/elfx/debuginfod"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/filename"
@@ -31,13 +30,16 @@ const profileSummary = "Fill in the functions and lines of a profile that has ad
 
 const profileDetail = `A profile is what pprof reads (profile.proto, packed with gzip or not). Each of its addresses gets its functions, with the
 inlined calls, files, lines and columns. The files are those at the paths of the profile, below --sysroot, or those with
-the build ids of the profile. What is not found stays as it is, with a warning.
+the build ids of the profile, on this machine, on servers, or in symbol stores. What is not found stays as it is, with a
+warning.
 
 Examples:
 
   symaddr profile cpu.pb.gz -o filled.pb.gz
 
   symaddr profile --sysroot ./rootfs --debug-dir ./debug cpu.pb.gz -o filled.pb.gz     of another machine
+
+  symaddr profile --symbols https://symbols.example.org cpu.pb.gz -o filled.pb.gz
 
   symaddr profile --debuginfod cpu.pb.gz -o - | pprof -http=: -
 
@@ -58,6 +60,7 @@ type profileCLI struct {
 	stdout io.Writer
 	stderr *command.Messages
 	files  *lookup.Cache
+	first  map[*profile.Mapping]uint64 // where the first bytes of files are, if the profile says
 	warned map[*profile.Mapping]bool
 }
 
@@ -132,13 +135,15 @@ func (c *profileCLI) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opt, client, err := c.options(c.stderr)
+	opened, err := c.modules(ctx, c.stderr)
 	if err != nil {
 		return err
 	}
-	c.files = lookup.NewCache(opt.Memory, func(ctx context.Context, key string) (*lookup.File, error) {
+	defer opened.close()
+	c.first = firstBytes(p.Mappings)
+	c.files = lookup.NewCache(int64(c.Memory), func(ctx context.Context, key string) (*lookup.File, error) {
 		id, path, _ := strings.Cut(key, " ")
-		return openModule(ctx, path, id, opt, client)
+		return opened.find(ctx, path, id)
 	})
 	defer c.files.Close()
 	s := profile.Symbols{Name: (*lookup.Frame).Readable,
@@ -160,24 +165,20 @@ func (c *profileCLI) fill(ctx context.Context) error {
 	})
 }
 
-// openModule opens the file of a mapping. Of a file that is not on this machine, servers may have the file, whose
-// segments are known, or at least the debug file.
-func openModule(ctx context.Context, path, id string, opt lookup.Options, client *debuginfod.Client) (*lookup.File, error) {
-	buildID, err := hex.DecodeString(id)
-	if err != nil {
-		return nil, err
+// firstBytes returns where the first byte of the file of each mapping is: in the last mapping of that file at or below
+// whose offset is 0. Most profiles have mappings of code alone.
+func firstBytes(mappings []*profile.Mapping) map[*profile.Mapping]uint64 {
+	type file struct{ path, id string }
+	last, first := map[file]uint64{}, map[*profile.Mapping]uint64{}
+	byStart := func(a, b *profile.Mapping) int { return cmp.Compare(a.Start, b.Start) }
+	for _, m := range slices.SortedStableFunc(slices.Values(mappings), byStart) {
+		of := file{m.File, m.BuildID}
+		if m.Offset == 0 {
+			last[of] = m.Start
+		}
+		first[m] = last[of]
 	}
-	local := opt
-	local.Search.Fetch = nil
-	f, err := lookup.OpenModule(ctx, path, buildID, local)
-	if client == nil || len(buildID) == 0 || !errors.Is(err, fs.ErrNotExist) {
-		return f, err
-	}
-	fetched, err := client.Find(ctx, buildID, debuginfod.Executable)
-	if err == nil {
-		return lookup.Open(ctx, fetched, opt)
-	}
-	return lookup.OpenModule(ctx, path, buildID, opt)
+	return first
 }
 
 // errPseudo: a mapping is not one of a file.
@@ -206,7 +207,7 @@ func (c *profileCLI) frames(ctx context.Context, dst []lookup.Frame, m *profile.
 		return dst
 	}
 	defer release()
-	virtual, ok := lookup.Mapping{Start: m.Start, Limit: m.Limit, Offset: m.Offset, Symbol: symbol}.Address(f, addr)
+	virtual, ok := lookup.Mapping{Start: m.Start, Limit: m.Limit, Offset: m.Offset, First: c.first[m], Symbol: symbol}.Address(f, addr)
 	if !ok {
 		c.warn(m, fmt.Errorf("%s: %#x is not an address of its code", f.Path(), addr))
 		return dst

@@ -102,6 +102,37 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// TestProfileStore: a module that is not here has its functions from a store, if the profile says where it is: by a
+// mapping of all pages of its code, or of its first byte.
+func TestProfileStore(t *testing.T) {
+	const id, name = "8cb693933a6223a77971790e89f1dba9597e3982", "app.so"
+	dir := t.TempDir()
+	module := filepath.Join(dir, "store", name, "9393B68C623AA7237971790E89F1DBA90")
+	err := os.MkdirAll(module, 0o777)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first, end = "FUNC 12d0 20 0 first\n12d0 20 5 0\n", "PUBLIC 2fff 0 end\n"
+	header := protoMessage(3, protoNumber(1, 9), protoNumber(2, 0x400000), protoNumber(3, 0x401000), protoNumber(5, 1), protoNumber(6, 2))
+	for _, tt := range []struct{ sym, before, want string }{
+		{first, "", "first"},
+		{first + end, "", ""},
+		{first + end, header, "first"},
+	} {
+		programtest.Write(t, filepath.Join(module, name+".sym"), []byte("MODULE Linux x86_64 9393B68C623AA7237971790E89F1DBA90 app.so\nFILE 0 a.c\n"+tt.sym))
+		file, output := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+		programtest.Write(t, file, []byte(tt.before+rawProfile([2]string{"/x/" + name, id})))
+		got := runWith(t, "symaddr", "", "profile", "--symbols", filepath.Join(dir, "store"), file, "-o", output)
+		want := ran{}
+		if tt.want == "" {
+			want.stderr = "symaddr profile: warning: mapping /x/app.so at 0x401000: app.so: 0x4012de is not an address of its code\n"
+		}
+		if data := unpacked(t, output); got != want || strings.Contains(data, "first") != (tt.want != "") {
+			t.Errorf("%q: %+v, want %+v: %q", tt.sym, got, want, data)
+		}
+	}
+}
+
 // unpacked returns the content of a packed file.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()

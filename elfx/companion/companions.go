@@ -20,12 +20,16 @@ type Companions struct {
 
 	mu     sync.Mutex
 	opened []*elfx.File
+	splits map[splitKey]*elfx.File // those of opened that OpenSplit has returned
 	probes []Probe
 }
 
+// splitKey is what a skeleton says of its .dwo file.
+type splitKey struct{ compDir, name string }
+
 // Find looks for the image's companions. The caller closes the result.
 func Find(ctx context.Context, m *elfx.Image, search Search) *Companions {
-	c := &Companions{image: m, search: search}
+	c := &Companions{image: m, search: search, splits: map[splitKey]*elfx.File{}}
 	c.dwp = sync.OnceValue(c.findPackage)
 
 	// Debian's stripped programs still name the supplementary file, but nothing in
@@ -61,10 +65,23 @@ func (c *Companions) findPackage() *elfx.File {
 // OpenSplit opens the .dwo file of a unit, or returns nil. The path is name, the value
 // of DW_AT_dwo_name, relative to compDir, else to the binary's directory, else to
 // Search.SplitDirs. The result is the first file for which accept returns nil; accept
-// can be called several times. Close closes the file. OpenSplit is safe for concurrent
-// use.
+// can be called several times. Close closes the file, which is opened once. OpenSplit is
+// safe for concurrent use.
 func (c *Companions) OpenSplit(compDir, name string, accept func(*elfx.File) error) *elfx.File {
-	return c.first(c.search.splitPaths(c.image, compDir, name), splitFile, accept)
+	key := splitKey{compDir, name}
+	c.mu.Lock()
+	f := c.splits[key]
+	c.mu.Unlock()
+	if f != nil && accept(f) == nil {
+		return f
+	}
+	f = c.first(c.search.splitPaths(c.image, compDir, name), splitFile, accept)
+	if f != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.splits[key] = f
+	}
+	return f
 }
 
 // first opens the first of the paths that is an ELF file for the image's machine and

@@ -7,6 +7,7 @@ package debuginfo
 import (
 	"context"
 	"debug/elf"
+	"sync"
 
 	"symkit/elfx"
 	"symkit/internal/dwarfx"
@@ -51,7 +52,19 @@ func ReadAll(ctx context.Context, jobs int, f *elfx.File, suffix string, lim lim
 	s = Header(f, uint64(f.Size()), lim)
 	wanted := append([]Section{{".debug_info", &s.Info}, {".debug_abbrev", &s.Abbrev}}, SectionsOf(&s)...) // the largest first
 	errs, err = Read(ctx, jobs, f, wanted, suffix)
+	s.Locations = locations(f, suffix)
 	return s, errs, err
+}
+
+// locations returns the function that reads the location lists of f, once.
+func locations(f *elfx.File, suffix string) func() (dwarfx.Locations, error) {
+	return sync.OnceValues(func() (l dwarfx.Locations, err error) {
+		l.Loc, err = f.SectionData(".debug_loc" + suffix)
+		if err == nil {
+			l.LocLists, err = f.SectionData(".debug_loclists" + suffix)
+		}
+		return l, err
+	})
 }
 
 // CodeMap returns the ranges of code: the executable sections. An executable segment

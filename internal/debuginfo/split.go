@@ -89,7 +89,7 @@ func OpenSplit(u *dwarfx.Unit, pkg *Package, others *companion.Companions) (r Sp
 // readSplit finds the split unit of skeleton u in f, a .dwo file. If unit is nil, the
 // last error is the reason.
 func readSplit(u *dwarfx.Unit, f *elfx.File) (unit *dwarfx.Unit, errs []error) {
-	s := dwarfx.Sections{BigEndian: f.BigEndian, FileSize: uint64(f.Size())}
+	s := dwarfx.Sections{BigEndian: f.BigEndian, FileSize: uint64(f.Size()), Locations: locations(f, ".dwo")}
 	for _, section := range []Section{ // a list, so that the errors are in order
 		{".debug_info.dwo", &s.Info}, {".debug_abbrev.dwo", &s.Abbrev}, {".debug_str.dwo", &s.Str},
 		{".debug_str_offsets.dwo", &s.StrOffsets}, {".debug_rnglists.dwo", &s.RngLists}, {".debug_types.dwo", &s.Types},

@@ -65,6 +65,15 @@ const (
 	slotSignature
 	slotDeclFile
 	slotDeclLine
+	slotType
+	slotLocation
+	slotFrameBase
+	slotLocListsBase
+	slotByteSize
+	slotCount
+	slotLowerBound
+	slotUpperBound
+	slotTagOffset
 	numSlots
 )
 

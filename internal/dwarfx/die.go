@@ -28,6 +28,7 @@ const (
 	// skeleton, whose own DW_AT_ranges it must not change.
 	attrGNURangesBase    = 0x2132
 	attrGNUDiscriminator = 0x2136
+	attrLLVMTagOffset    = 0x3e03
 )
 
 // attrSlots has the slot of each wanted attribute, plus 1.
@@ -60,6 +61,15 @@ var attrSlots = [...]slot{
 	attrGNUDiscriminator:     slotDiscriminator + 1,
 	dwarf.AttrDeclFile:       slotDeclFile + 1,
 	dwarf.AttrDeclLine:       slotDeclLine + 1,
+	dwarf.AttrType:           slotType + 1,
+	dwarf.AttrLocation:       slotLocation + 1,
+	dwarf.AttrFrameBase:      slotFrameBase + 1,
+	dwarf.AttrLoclistsBase:   slotLocListsBase + 1,
+	dwarf.AttrByteSize:       slotByteSize + 1,
+	dwarf.AttrCount:          slotCount + 1,
+	dwarf.AttrLowerBound:     slotLowerBound + 1,
+	dwarf.AttrUpperBound:     slotUpperBound + 1,
+	attrLLVMTagOffset:        slotTagOffset + 1,
 }
 
 // attrSlot returns the slot of an attribute; ok is false if the attribute is not wanted.

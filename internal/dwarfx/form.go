@@ -98,10 +98,9 @@ func formSize(u *Unit, form uint16) (size int, known bool) {
 // isUnitRef reports whether a form refers to a DIE of the same unit.
 func isUnitRef(form uint16) bool { return form >= formRef1 && form <= formRefUdata }
 
-// value is one attribute value: form has the class of v. For a string in place and for an
-// expression, v is the offset in the cursor's section; for a block, the length; for an
-// index with an offset, the index in the high half. Form 0 means that the attribute is
-// absent.
+// value is one attribute value: form has the class of v. For a string in place, an
+// expression and a block, v is the offset in the cursor's section; for an index with an
+// offset, the index in the high half. Form 0 means that the attribute is absent.
 type value struct {
 	v    uint64
 	form uint16
@@ -139,12 +138,9 @@ func readValue(u *Unit, c *wire.Cursor, form uint16) value {
 	case formString:
 		v.v = uint64(c.Pos())
 		c.CString()
-	case formExprloc:
+	case formExprloc, formBlock, formBlock1, formBlock2, formBlock4:
 		v.v = uint64(c.Pos())
-		c.Skip(c.ULEB())
-	case formBlock, formBlock1, formBlock2, formBlock4:
-		v.v = blockLen(c, form)
-		c.Skip(v.v)
+		c.Skip(blockLen(c, form))
 	case formLLVMAddrxOffset:
 		v.v = c.ULEB() << 32
 		v.v |= uint64(c.U32())
@@ -161,7 +157,7 @@ func readValue(u *Unit, c *wire.Cursor, form uint16) value {
 	return v
 }
 
-// blockLen reads the length before a block.
+// blockLen reads the length before a block or an expression.
 func blockLen(c *wire.Cursor, form uint16) uint64 {
 	switch form {
 	case formBlock1:

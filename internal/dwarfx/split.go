@@ -72,6 +72,7 @@ const (
 	dwpAbbrev
 	dwpStrOffsets
 	dwpRngLists
+	dwpLocations
 	dwpColumns
 )
 
@@ -85,6 +86,8 @@ func dwpColumn(version, section uint32) (column int, ok bool) {
 		return dwpTypes, true
 	case section == 3:
 		return dwpAbbrev, true
+	case section == 5:
+		return dwpLocations, true
 	case section == 6:
 		return dwpStrOffsets, true
 	case section == 8 && version == 5:
@@ -203,6 +206,12 @@ func (p *Package) part(row [dwpColumns]extent) Sections {
 	s.Abbrev = row[dwpAbbrev].of(s.Abbrev)
 	s.StrOffsets = row[dwpStrOffsets].of(s.StrOffsets)
 	s.RngLists = row[dwpRngLists].of(s.RngLists)
+	if s.Locations != nil {
+		s.Locations = func() (Locations, error) {
+			l, err := p.sections.Locations()
+			return Locations{row[dwpLocations].of(l.Loc), row[dwpLocations].of(l.LocLists)}, err
+		}
+	}
 	return s
 }
 

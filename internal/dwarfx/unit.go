@@ -25,6 +25,7 @@ var (
 	ErrForm       = errors.New("unknown attribute form")
 	ErrReference  = errors.New("reference to no DIE")
 	ErrRangeKind  = errors.New("unknown range list entry")
+	ErrLocKind    = errors.New("unknown location list entry")
 	ErrLineHeader = errors.New("damaged line table header")
 	ErrLineOp     = errors.New("impossible line program")
 	ErrPC         = errors.New("function or inlined call whose address cannot be computed")
@@ -131,6 +132,8 @@ type Sections struct {
 	// the address: on MIPS, where assemblers set the bit in line tables and in the ends of
 	// ranges of MIPS16 and microMIPS code.
 	ISABit bool
+	// Locations returns the location lists, which only LocalReader needs, when they are first needed. May be nil.
+	Locations func() (Locations, error)
 	// Limits bound the cost of reading: abbreviation-attributes, die-depth,
 	// range-entries and, by FileSize, unit-records and line-records.
 	Limits limits.Limits
@@ -138,6 +141,9 @@ type Sections struct {
 	// compressed there.
 	FileSize uint64
 }
+
+// Locations has the sections of location lists: .debug_loc, and since DWARF 5 .debug_loclists.
+type Locations struct{ Loc, LocLists []byte }
 
 // Section is one of the sections that offsets point into.
 type Section uint8

@@ -72,7 +72,7 @@ func (g *GNU) separate(dst []byte, pretty string) []byte {
 // gnuFrames returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
 // linkage name. Code without debug information has the symbol as its frame.
 func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
-	frames, _ = f.Frames(dst, addr) // damage is reported when the file is closed
+	frames = framesAt(dst, f, addr)
 	if len(frames) > 0 && frames[len(frames)-1].Linkage != "" && frames[0].Line != 0 {
 		return frames, sym, false
 	}

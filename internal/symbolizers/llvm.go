@@ -118,7 +118,7 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string) []byte 
 	case "DATA":
 		dst = l.data(dst, f, q)
 	case "FRAME":
-		dst = l.variables(dst, q)
+		dst = l.variables(dst, f, q)
 	default:
 		dst = l.code(dst, f, q)
 	}
@@ -153,7 +153,7 @@ func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []look
 	var sym lookup.Symbol
 	known := false
 	if f != nil {
-		frames, _ = f.Frames(frames, addr) // damage is reported when the file is closed
+		frames = framesAt(frames, f, addr)
 		sym, known = f.SymbolAt(addr)
 	}
 	if len(frames) == 0 {
@@ -240,12 +240,40 @@ func (l *LLVM) data(dst []byte, f *lookup.File, q Query) []byte {
 	return fmt.Appendf(appendText(dst, name), "\n%d %d\n", sym.Addr, sym.Size)
 }
 
-// variables appends the answer for FRAME: the local variables of a function, which package lookup does not read.
-func (l *LLVM) variables(dst []byte, q Query) []byte {
-	if l.Style == StyleJSON {
-		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "Frame": []any{}, "ModuleName": q.Module})
+// variables appends the answer for FRAME: the local variables of the function at an address.
+func (l *LLVM) variables(dst []byte, f *lookup.File, q Query) []byte {
+	var list []lookup.Variable
+	if f != nil {
+		list, _ = f.Variables(nil, q.Addr) // damage costs what comes after it
 	}
-	return append(dst, "??\n"...)
+	if l.Style == StyleJSON {
+		answer := jsonVariables{hex(q.Addr), []jsonLocal{}, q.Module}
+		for i := range list {
+			answer.Frame = append(answer.Frame, jsonLocalOf(&list[i]))
+		}
+		return appendJSON(dst, answer)
+	}
+	if len(list) == 0 {
+		return append(dst, "??\n"...)
+	}
+	for i := range list {
+		v := &list[i]
+		dst = append(appendText(dst, v.Function), '\n')
+		dst = append(appendText(dst, v.Name), '\n')
+		dst = fmt.Appendf(appendText(dst, v.File), ":%d\n", v.Line)
+		dst = append(appendKnown(dst, v.Offset, v.OnFrame), ' ')
+		dst = append(appendKnown(dst, int64(v.Size), v.HasSize), ' ')
+		dst = append(appendKnown(dst, int64(v.Tag), v.HasTag), '\n')
+	}
+	return dst
+}
+
+// appendKnown appends a number, or ??.
+func appendKnown(dst []byte, n int64, known bool) []byte {
+	if !known {
+		return append(dst, "??"...)
+	}
+	return strconv.AppendInt(dst, n, 10)
 }
 
 // The forms of --output-style=JSON. Keys are in the order of llvm-symbolizer.
@@ -267,8 +295,34 @@ type (
 		Data       jsonVariable
 		ModuleName string
 	}
-	jsonVariable struct{ Name, Size, Start string }
+	jsonVariable  struct{ Name, Size, Start string }
+	jsonVariables struct {
+		Address    string
+		Frame      []jsonLocal
+		ModuleName string
+	}
+	jsonLocal struct {
+		DeclFile           string
+		DeclLine           uint32
+		FrameOffset        *int64 `json:",omitempty"`
+		FunctionName, Name string
+		Size, TagOffset    string
+	}
 )
+
+func jsonLocalOf(v *lookup.Variable) jsonLocal {
+	l := jsonLocal{DeclFile: v.File, DeclLine: v.Line, FunctionName: v.Function, Name: v.Name}
+	if v.OnFrame {
+		l.FrameOffset = &v.Offset
+	}
+	if v.HasSize {
+		l.Size = hex(v.Size)
+	}
+	if v.HasTag {
+		l.TagOffset = hex(v.Tag)
+	}
+	return l
+}
 
 func (l *LLVM) jsonFrame(f *lookup.Frame) jsonFrame {
 	start := ""

@@ -20,6 +20,15 @@ func rawName(f *lookup.Frame) string {
 	return f.Name
 }
 
+// framesAt appends the frames at an address. Other symbolizers have no names for the slots of procedure linkage tables.
+func framesAt(dst []lookup.Frame, f *lookup.File, addr uint64) []lookup.Frame {
+	frames, _ := f.Frames(dst, addr) // damage is reported when the file is closed
+	if len(frames) > len(dst) && frames[len(dst)].Stub {
+		return dst
+	}
+	return frames
+}
+
 // shownFile returns the path of a source file, or its base name alone.
 func shownFile(file string, base bool) string {
 	if base && file != "" {

@@ -80,6 +80,7 @@ var allowed = map[string][]string{
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/gsymout", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
 	"dump/batch":            {"check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
+	"internal/plt":          {"elfx", "internal/filename", "internal/wire"},
 	"internal/debuginfo":    {"elfx", "elfx/companion", "internal/dwarfx", "internal/par", "limits"},
 	"internal/dwarfx":       {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 	"dump/internal/gosym":   {"internal/wire", "located"},
@@ -93,7 +94,7 @@ var allowed = map[string][]string{
 	"dump/internal/load":    {"dump/internal/losses", "dump/internal/naming", "elfx", "elfx/companion", "internal/bounds", "internal/debuginfo", "internal/dwarfx", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "limits", "located"},
 	"dump/internal/losses":  {"internal/filename", "located"},
 	"dump/internal/naming":  {"dump/internal/losses", "emit", "internal/demangle", "internal/dwarfx", "internal/limitof", "internal/par", "limits"},
-	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/limitof", "internal/par", "internal/wire", "limits"},
+	"dump/internal/publics": {"dump/internal/losses", "dump/internal/record", "dump/internal/symbols", "elfx", "emit", "internal/demangle", "internal/limitof", "internal/par", "internal/plt", "limits"},
 	"dump/internal/record":  {"dump/internal/files", "dump/internal/inlines", "dump/internal/naming", "dump/internal/unwind", "emit", "internal/dwarfx"},
 	"dump/internal/symbols": {"dump/internal/losses", "elfx", "internal/dwarfx", "internal/wire"},
 	"dump/internal/unwind":  {"cfi", "dump/internal/frames", "elfx", "emit", "internal/wire", "located", "sframe"},
@@ -116,7 +117,7 @@ var allowed = map[string][]string{
 	// Formats: bytes or text in, values out.
 	"cfi":                  {"internal/wire", "located"},
 	"emit":                 {"internal/printable", "located"},
-	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "lookup/gsym"},
+	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},

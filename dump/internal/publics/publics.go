@@ -19,6 +19,7 @@ import (
 	"symkit/internal/demangle"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
+	"symkit/internal/plt"
 	"symkit/limits"
 )
 
@@ -66,7 +67,7 @@ func List(img *elfx.Image, syms symbols.Table, funcs []record.Func, opt Options)
 		all = append(all, sized{emit.Public{Addr: addr, Name: namer.readable(s.Name), Multiple: len(aliases) > 1 && opt.Multiple}, sizeOf(aliases)})
 	}
 
-	slots, lost := listSlots(img, syms, namer, opt)
+	slots, lost := listSlots(img.Main, syms, namer, opt, img.Size())
 	if namer.full {
 		lost.AddIn(img.Main.Path(), fmt.Errorf("names of symbols stay as they are: %w", opt.Limits.Exceeded(limitof.Names, img.Size())))
 	}
@@ -97,6 +98,41 @@ func merge(symbols, slots []sized) []sized {
 	slices.SortStableFunc(slots, byAddr) // linkers may write the sections of slots in any order
 	all := par.Merge(symbols, slots, byAddr)
 	return slices.CompactFunc(all, func(a, b sized) bool { return a.Addr == b.Addr })
+}
+
+// listSlots makes a PUBLIC of every PLT slot of f, NAME@plt, and one with the section's name where a section begins
+// with code that is no slot. Without PUBLIC records of their own a PC in a slot would get the name of the last symbol
+// before the section.
+func listSlots(f *elfx.File, syms symbols.Table, names *namer, opt Options, size uint64) (publics []sized, lost losses.List) {
+	most, exceeded := opt.Limits.Max(limitof.Names, size), opt.Limits.Exceeded(limitof.Names, size)
+	resolver := func(addr uint64) []byte {
+		aliases := syms.At(addr)
+		if len(aliases) == 0 {
+			return nil
+		}
+		return aliases[0].Name
+	}
+	slots, errs := plt.Read(f, plt.Options{Resolver: resolver, Most: most, Exceeded: exceeded})
+	for _, err := range errs {
+		lost.Add(err)
+	}
+	bytes := uint64(0)
+	for i := range slots {
+		s := &slots[i]
+		name := s.Name
+		if !s.Head {
+			name = slices.Concat(names.readable(name), []byte("@plt"))
+		}
+		if s.Addr >= opt.Load {
+			publics = append(publics, sized{emit.Public{Addr: s.Addr - opt.Load, Name: name}, s.Size})
+		}
+		bytes += uint64(len(name))
+		if bytes > most { // slots can share a long name
+			lost.AddIn(f.Path(), exceeded)
+			break
+		}
+	}
+	return publics, lost
 }
 
 // namer makes the readable names of symbols.

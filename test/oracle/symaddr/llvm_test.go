@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,9 @@ type llvmComparison struct {
 	past  []uint64 // addresses where a symbol without a size goes on into the next section
 	twice []uint64 // addresses of frames with twiceDirectory
 	files []string // the innermost file there
+
+	symbols  map[string][]elf.Symbol // of the file by name, read when first needed
+	sections []*elf.Section
 }
 
 // run compares, for names of symbols and those of DWARF, and returns how many addresses differ in a way of no kind.
@@ -85,31 +89,37 @@ func (c *llvmComparison) run() int {
 	c.wrong = oracle.NewDiffs(c.t, "addresses with other frames in "+c.m.name)
 	pcs := addresses(c.t, c.m.path, c.m.pcs)
 	for _, functions := range []string{"linkage", "short"} {
-		got, want := c.ask(c.ours, c.m.path, pcs, functions), c.ask("llvm-symbolizer", c.m.file(), pcs, functions)
-		for i, pc := range pcs {
-			c.compare(pc, functions, got[i], want[i])
+		got, stop := iter.Pull(c.ask(c.ours, c.m.path, pcs, functions))
+		defer stop()
+		i := 0
+		for want := range c.ask("llvm-symbolizer", c.m.file(), pcs, functions) {
+			ours, _ := got()
+			c.compare(pcs[i], functions, ours, want)
+			i++
+		}
+		if i != len(pcs) {
+			c.t.Fatalf("%s: %d answers to %d addresses", c.m.name, i, len(pcs))
 		}
 	}
 	c.second()
 	return c.wrong.N
 }
 
-// ask returns the frames that a program gives for addresses of a file.
-func (c *llvmComparison) ask(program, file string, pcs []uint64, functions string) (out [][]frame) {
-	c.t.Helper()
+// ask yields the frames that a program gives for addresses of a file.
+func (c *llvmComparison) ask(program, file string, pcs []uint64, functions string) iter.Seq[[]frame] {
 	args := append([]string{"--output-style=JSON", "--no-demangle", "--inlines", "--functions=" + functions, "--obj=" + file}, c.m.flags...)
-	for line := range strings.Lines(run(c.t, "", lines(pcs), program, args...)) {
-		var answer struct{ Symbol []frame }
-		err := json.Unmarshal([]byte(line), &answer)
-		if err != nil {
-			c.t.Fatalf("%s: %v: %s", program, err, line)
+	return func(yield func([]frame) bool) {
+		for line := range stream(c.t, lines(pcs), program, args...) {
+			var answer struct{ Symbol []frame }
+			err := json.Unmarshal([]byte(line), &answer)
+			if err != nil {
+				c.t.Fatalf("%s: %v: %s", program, err, line)
+			}
+			if !yield(answer.Symbol) {
+				return
+			}
 		}
-		out = append(out, answer.Symbol)
 	}
-	if len(out) != len(pcs) {
-		c.t.Fatalf("%s: %s: %d answers to %d addresses", c.m.name, program, len(out), len(pcs))
-	}
-	return out
 }
 
 // The kinds of differences.
@@ -172,18 +182,24 @@ func isTwice(long, short string) bool {
 
 // isPast reports whether symbols of a name have no size, and are in other sections than pc.
 func (c *llvmComparison) isPast(pc uint64, name string) bool {
-	f, err := elf.Open(c.m.file())
-	if err != nil {
-		c.t.Fatal(err)
+	if c.symbols == nil {
+		f, err := elf.Open(c.m.file())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		defer f.Close()
+		symbols, _ := f.Symbols()
+		c.symbols, c.sections = map[string][]elf.Symbol{}, f.Sections
+		for _, s := range symbols {
+			c.symbols[s.Name] = append(c.symbols[s.Name], s)
+		}
 	}
-	defer f.Close()
-	symbols, _ := f.Symbols()
 	found := false
-	for _, s := range symbols {
-		if s.Name != name || s.Section >= elf.SectionIndex(len(f.Sections)) {
+	for _, s := range c.symbols[name] {
+		if s.Section >= elf.SectionIndex(len(c.sections)) {
 			continue
 		}
-		in := f.Sections[s.Section]
+		in := c.sections[s.Section]
 		if s.Size > 0 || pc >= in.Addr && pc < in.Addr+in.Size {
 			return false
 		}
@@ -195,6 +211,7 @@ func (c *llvmComparison) isPast(pc uint64, name string) bool {
 // second asks other programs where LLVM is wrong: addr2line about symbols that go on into the next section, and
 // gimli's addr2line about directories that come twice.
 func (c *llvmComparison) second() {
+	c.past = c.past[:min(len(c.past), 1000)]
 	for i, lines := range askGNU(c.t, "addr2line", c.m.file(), c.past, "-a", "-f") {
 		if lines[0] != "??" {
 			c.t.Errorf("%s: %#x: addr2line has a name, too: %q", c.m.name, c.past[i], lines)

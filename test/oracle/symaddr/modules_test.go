@@ -3,12 +3,15 @@
 package symaddr
 
 import (
+	"bufio"
 	"bytes"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,6 +62,51 @@ func run(t *testing.T, dir, stdin, name string, args ...string) string {
 		t.Fatalf("%v: %v: %s", cmd, err, stderr.String())
 	}
 	return stdout.String()
+}
+
+// stream runs a program and yields the lines that it prints.
+func stream(t *testing.T, stdin, name string, args ...string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		var stderr bytes.Buffer
+		cmd.Stdin, cmd.Stderr = strings.NewReader(stdin), &stderr
+		stdout, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(stdout)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				break
+			}
+			if !yield(strings.TrimSuffix(line, "\n")) {
+				_ = cmd.Process.Kill()
+				break
+			}
+		}
+		err = cmd.Wait()
+		if err != nil {
+			t.Errorf("%v: %v: %s", cmd, err, stderr.String())
+		}
+	}
+}
+
+// count returns n, or the number in SYMKIT_PCS, which is how many addresses of each module of the corpus are compared.
+func count(t *testing.T, n int) int {
+	t.Helper()
+	text := os.Getenv("SYMKIT_PCS")
+	if text == "" {
+		return n
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // addresses returns addresses in the code of a file, each byte as likely as any other, in no order.
@@ -191,7 +239,7 @@ func corpus(t *testing.T, n int, inputs ...oracle.Input) (list []module) {
 
 // small returns the modules of the corpus that take seconds.
 func small(t *testing.T) []module {
-	return corpus(t, 5000, slices.Concat(
+	return corpus(t, count(t, 5000), slices.Concat(
 		oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", ""),
 		oracle.FromCorpus(t, "libc6/lib/x86_64-linux-gnu/libc.so.6", "libc6-dbg"),
 		oracle.FromCorpus(t, "libstdc++6-12-dbg/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6.*.*", ""),
@@ -201,7 +249,7 @@ func small(t *testing.T) []module {
 // large returns the modules of the corpus that take minutes.
 func large(t *testing.T) []module {
 	return slices.Concat(
-		corpus(t, 20_000, oracle.FromCorpus(t, "linux-image-*-dbg/usr/lib/debug/boot/vmlinux-*", "")...),
-		corpus(t, 500, oracle.FromCorpus(t, "ceph-osd/usr/bin/ceph-osd", "ceph-osd-dbg")...),
+		corpus(t, count(t, 20_000), oracle.FromCorpus(t, "linux-image-*-dbg/usr/lib/debug/boot/vmlinux-*", "")...),
+		corpus(t, count(t, 500), oracle.FromCorpus(t, "ceph-osd/usr/bin/ceph-osd", "ceph-osd-dbg")...),
 	)
 }

@@ -1,4 +1,4 @@
-package publics
+package plt
 
 import (
 	"debug/elf"
@@ -71,22 +71,22 @@ func TestStubs(t *testing.T) {
 	}
 }
 
-// TestSectionOnce: a slot that begins with bti, which is recognised without it too, has one PUBLIC.
+// TestSectionOnce: a slot that begins with bti, which is recognised without it too, is one slot.
 func TestSectionOnce(t *testing.T) {
 	code, err := hex.DecodeString("5f2403d510010090110640f91022009120021fd6" + "5f2403d510010090110a40f91042009120021fd6")
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := plt{
-		f: &elfx.File{}, img: &elfx.Image{Main: &elfx.File{}}, names: &namer{}, decode: arm64Stub,
+	x := reader{
+		f: &elfx.File{}, decode: arm64Stub,
 		targets: map[uint64][]byte{0x20008: []byte("alpha"), 0x20010: []byte("beta")},
 	}
 	x.section(".plt", 0x2e0, code, 4)
 	var got []string
-	for _, p := range x.publics {
-		got = append(got, fmt.Sprintf("%x %s", p.Addr, p.Name))
+	for _, s := range x.slots {
+		got = append(got, fmt.Sprintf("%x %x %s", s.Addr, s.Size, s.Name))
 	}
-	if want := []string{"2e0 alpha@plt", "2f4 beta@plt"}; !slices.Equal(got, want) {
+	if want := []string{"2e0 14 alpha", "2f4 14 beta"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package publics
+package plt
 
 import (
 	"debug/elf"
