@@ -41,13 +41,16 @@ func TestCorpusGNU(t *testing.T) {
 	listed := testfile.Listed(t, document, "addr2line")
 	for _, m := range large(t) {
 		m.pcs = min(m.pcs, count(t, 2000)) // addr2line searches all functions for each
-		c := &gnuComparison{t: t, ours: ours, m: m, kinds: map[string]bool{}}
-		c.run()
-		for k := range c.kinds {
-			if !slices.Contains(listed, k) {
-				t.Errorf("%s: not in %s: %s", m.name, document, k)
+		t.Run(m.name, func(t *testing.T) {
+			c := &gnuComparison{t: t, ours: ours, m: m, kinds: map[string]bool{}}
+			c.run()
+			t.Logf("%d addresses, %v", m.pcs, slices.Sorted(maps.Keys(c.kinds)))
+			for k := range c.kinds {
+				if !slices.Contains(listed, k) {
+					t.Errorf("not in %s: %s", document, k)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -95,7 +95,8 @@ func stream(t *testing.T, stdin, name string, args ...string) iter.Seq[string] {
 	}
 }
 
-// count returns n, or the number in SYMKIT_PCS, which is how many addresses of each module of the corpus are compared.
+// count returns n, or the number in SYMKIT_PCS, which is how many addresses of each module of TestCorpusLLVM and
+// TestCorpusGNU are compared, with more modules.
 func count(t *testing.T, n int) int {
 	t.Helper()
 	text := os.Getenv("SYMKIT_PCS")
@@ -239,16 +240,24 @@ func corpus(t *testing.T, n int, inputs ...oracle.Input) (list []module) {
 
 // small returns the modules of the corpus that take seconds.
 func small(t *testing.T) []module {
-	return corpus(t, count(t, 5000), slices.Concat(
+	return corpus(t, 5000, slices.Concat(
 		oracle.FromCorpus(t, "python3.11-dbg/usr/bin/python3.11d", ""),
 		oracle.FromCorpus(t, "libc6/lib/x86_64-linux-gnu/libc.so.6", "libc6-dbg"),
 		oracle.FromCorpus(t, "libstdc++6-12-dbg/usr/lib/x86_64-linux-gnu/debug/libstdc++.so.6.*.*", ""),
 	)...)
 }
 
-// large returns the modules of the corpus that take minutes.
-func large(t *testing.T) []module {
-	return slices.Concat(
+// large returns the modules of the corpus that take minutes; with SYMKIT_PCS, all of the corpus.
+func large(t *testing.T) (list []module) {
+	if os.Getenv("SYMKIT_PCS") != "" {
+		for _, m := range slices.Concat(small(t), built(t)) {
+			if !strings.Contains(m.name, "++-") || m.name == "clang++-gsplit-dwarf" {
+				m.pcs = count(t, 0)
+				list = append(list, m)
+			}
+		}
+	}
+	return slices.Concat(list,
 		corpus(t, count(t, 20_000), oracle.FromCorpus(t, "linux-image-*-dbg/usr/lib/debug/boot/vmlinux-*", "")...),
 		corpus(t, count(t, 500), oracle.FromCorpus(t, "ceph-osd/usr/bin/ceph-osd", "ceph-osd-dbg")...),
 	)
