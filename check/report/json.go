@@ -28,13 +28,13 @@ type jsonResult struct {
 	*Report
 }
 
-// writeJSON writes results as one JSON document.
-func writeJSON(w io.Writer, version string, results []Result) error {
+// newDocument returns results as one JSON document.
+func newDocument(version string, results []Result) jsonDocument {
 	doc := jsonDocument{Version: jsonVersion, Tool: "symcheck " + version, Results: []jsonResult{}}
 	for _, r := range results {
 		doc.Results = append(doc.Results, jsonResult{r.File, r.Against, r.Report.Total(), r.Unmet, r.Report})
 	}
-	return encode(w, doc)
+	return doc
 }
 
 // encode writes a JSON document in which control characters are escaped.

@@ -42,16 +42,22 @@ func writeJUnit(w io.Writer, results []Result) error {
 	for _, r := range results {
 		doc.Suites = append(doc.Suites, r.junit())
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	return encodeJUnit(w, doc)
+}
+
+// encodeJUnit writes a document.
+func encodeJUnit(w io.Writer, doc junitSuites) error {
+	_, err := io.WriteString(w, xml.Header)
+	if err != nil {
 		return err
 	}
-
 	e := xml.NewEncoder(w)
 	e.Indent("", "  ")
-	if err := e.Encode(doc); err != nil {
+	err = e.Encode(doc)
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
+	_, err = io.WriteString(w, "\n")
 	return err
 }
 

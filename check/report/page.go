@@ -31,6 +31,7 @@ var (
 // pageView is the data of the template.
 type pageView struct {
 	Tool    string
+	Store   *storeView // nil unless the results are of a store
 	Results []resultView
 }
 
@@ -98,9 +99,13 @@ var abouts = map[string]string{
 	checks.CFI: "unwind rules of each address", checks.Signal: "signal frames", checks.Agreement: "SFrame and DWARF agree",
 }
 
-// writeHTML writes results as one page.
-func writeHTML(w io.Writer, version string, results []Result) error {
+// writeHTML writes results as one page. store, if not nil, is the store that they are of.
+func writeHTML(w io.Writer, version string, results []Result, store *Store) error {
 	view := pageView{Tool: "symcheck " + version}
+	if store != nil {
+		view.Store = store.view()
+		results = results[:view.Store.Details]
+	}
 	doc := page.Document{Generator: view.Tool, Style: pageStyle, Script: pageScript, Body: pageTemplate}
 	var data pageData
 	for i := range results {
@@ -121,6 +126,9 @@ func writeHTML(w io.Writer, version string, results []Result) error {
 
 // title names the page in a browser's tab.
 func (v *pageView) title() string {
+	if v.Store != nil {
+		return v.Store.Summary
+	}
 	if len(v.Results) == 1 {
 		return v.Results[0].Verdict + " – " + v.Results[0].Name
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -53,8 +52,11 @@ type sarifRegion struct {
 	StartLine int `json:"startLine"`
 }
 
-// writeSARIF writes results as one SARIF run.
-func writeSARIF(w io.Writer, version string, results []Result) error {
+// unreadable is the rule of a file of a store that could not be checked.
+const unreadable = "unreadable"
+
+// newSARIF returns results as one SARIF run. Of members, those that could not be checked are results, too.
+func newSARIF(version string, results []Result, members []Member) sarifLog {
 	run := sarifRun{Results: []sarifResult{}}
 	driver := &run.Tool.Driver
 	driver.Name, driver.Version = "symcheck", version
@@ -90,7 +92,16 @@ func writeSARIF(w io.Writer, version string, results []Result) error {
 		}
 	}
 
-	return encode(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+	if members != nil {
+		driver.Rules = append(driver.Rules, sarifRule{unreadable})
+	}
+	for i := range members {
+		if members[i].Error != "" {
+			r := Result{File: members[i].File}
+			run.Results = append(run.Results, r.sarif(unreadable, 0, members[i].Error))
+		}
+	}
+	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
 // sarif returns one result at a line of the symbol file, 0 for the whole file.

@@ -7,13 +7,13 @@ import "io"
 func Write(w io.Writer, format, version string, results []Result) error {
 	switch format {
 	case "json":
-		return writeJSON(w, version, results)
+		return encode(w, newDocument(version, results))
 	case "junit":
 		return writeJUnit(w, results)
 	case "sarif":
-		return writeSARIF(w, version, results)
+		return encode(w, newSARIF(version, results, nil))
 	case "html":
-		return writeHTML(w, version, results)
+		return writeHTML(w, version, results, nil)
 	}
 	return writeTexts(w, results)
 }

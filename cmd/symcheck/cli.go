@@ -23,6 +23,8 @@ Examples:
 
   symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
 
+  symcheck --store ./symbols /usr/lib     all symbol files of a store
+
   symcheck lint app.sym                   check the symbol file alone
 
   symcheck diff old.sym new.sym           list the differences of two files
@@ -136,16 +138,17 @@ func (o *output) write(e *env, results ...report.Result) error {
 
 // replayCmd compares a symbol file with an ELF file.
 type replayCmd struct {
-	Sym   string   `arg:"" name:"file.sym" help:"Symbol file."`
-	Files []string `arg:"" name:"elf" help:"ELF file it was made from, its separate debug file, or a directory to look for that in."`
+	Sym   string   `arg:"" optional:"" name:"file.sym" help:"Symbol file."`
+	Files []string `arg:"" optional:"" name:"elf" help:"ELF file it was made from, its separate debug file, or a directory to look for that in."`
 
+	storeFlags
 	command.SearchFlags
 	Name    []string      `placeholder:"NAME" help:"Accept NAME as module name, besides SONAME and file name."`
 	ID      string        `name:"id" placeholder:"ID" help:"Accept ID as module id, besides the file's own."`
 	OS      string        `name:"os" placeholder:"OS" help:"Operating system that MODULE must have. Default: Linux."`
 	Keep    bool          `name:"preserve-load-address" help:"The symbol file has addresses as in the ELF file, not relative to its load address."`
 	Jobs    int           `short:"j" placeholder:"N" help:"Work on N processors. Default: all. The report is the same for any N."`
-	Timeout time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME. Default: 30m."`
+	Timeout time.Duration `default:"30m" placeholder:"TIME" help:"Give up after TIME; with --store, the file alone. Default: 30m."`
 }
 
 // Validate is called by kong. It checks what the tags cannot express.
@@ -153,7 +156,15 @@ func (c *replayCmd) Validate() (err error) {
 	if c.Timeout <= 0 {
 		return fmt.Errorf("--timeout %v: want a time, such as 90s or 30m", c.Timeout)
 	}
-	err = command.Inputs("", append([]string{c.Sym}, c.Files...), command.Schemes...)
+	err = c.validateStore()
+	if err != nil {
+		return err
+	}
+	paths := c.Files
+	if c.Store == "" {
+		paths = append([]string{c.Sym}, c.Files...)
+	}
+	err = command.Inputs("", paths, command.Schemes...)
 	if err != nil {
 		return err
 	}
@@ -170,6 +181,8 @@ func (c *replayCmd) Help() string {
   symcheck app.sym ./app ./app.debug      the same, with a separate debug file
 
   symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
+
+  symcheck --store ./symbols /usr/lib     all symbol files of a store, with the ELF files that are at hand
 
 ` + exitCodes
 }

@@ -18,6 +18,9 @@ import (
 
 // Run is called by kong.
 func (c *replayCmd) Run(e *env, out *output) error {
+	if c.Store != "" {
+		return c.checkStore(e, out)
+	}
 	ctx, stop := context.WithTimeoutCause(e.ctx, c.Timeout, fmt.Errorf("%s: not done after %v; give more time with --timeout", remote.Shown(c.Sym), c.Timeout))
 	defer stop()
 	if err := atomicfile.Clobbers("", e.stdout, append(c.Files, c.Sym)...); err != nil {

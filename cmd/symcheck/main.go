@@ -10,6 +10,7 @@ import (
 
 	"symkit/check/report"
 	"symkit/internal/command"
+	"symkit/internal/usage"
 )
 
 func main() { command.Main("symcheck", run) }
@@ -24,9 +25,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		Context:     ctx,
 		Examples: map[string]string{"": "symcheck app.sym ./app", "lint": "symcheck lint app.sym",
 			"diff": "symcheck diff old.sym new.sym"},
-		Options: []kong.Option{kong.Vars{"checks": strings.Join(report.Names(), ", ")}},
-		Stdout:  stdout,
-		Stderr:  messages,
+		Options:   []kong.Option{kong.Vars{"checks": strings.Join(report.Names(), ", ")}},
+		Variables: []usage.Variable{command.Debuginfod},
+		Stdout:    stdout,
+		Stderr:    messages,
 	}
 
 	// Exit code 2 is for findings, not for errors.

@@ -323,6 +323,7 @@ func unsetEmpty(prefix string) {
 var misuses = []struct{ form, plain string }{
 	{`^(unknown flag (-[^-]|--.{1,2})), did you mean .*$`, "$1"}, // any short name is near another
 	{`^[a-z]+: (--.*)$`, "$1"},                                   // the name of the command that rejects a flag
+	{`^[a-z]+: (expected ".*)$`, "$1"},
 	{`^[a-z]+: (\S+: not an address that is known; .*)$`, "$1"},
 	{`^(--\S+): expected \S+ value but got "EOL" \(<EOL>\)$`, "$1: the value is missing"},
 	{`^(--\S+): missing value, expecting "<arg>"$`, "$1: the value is missing"},

@@ -2,8 +2,8 @@
 // s3://BUCKET/PREFIX. The AWS SDK sends, signs and repeats the requests, and finds endpoint, region and
 // credentials in its variables and files, as other programs of AWS do.
 //
-// An object is created only if its name is free, and has all its bytes as soon as it has the name. Buckets are
-// never listed.
+// An object is created only if its name is free, and has all its bytes as soon as it has the name. Nothing but Bucket.List
+// lists a bucket.
 package objects
 
 import (

@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "elfx", "elfx/companion", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/remote", "internal/smallfile", "limits"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
 	"cmd/symserve":      {"internal/command", "internal/usage", "serve", "serve/gate"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -75,6 +75,7 @@ var allowed = map[string][]string{
 	"check/internal/unwind":          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/limitof", "internal/par", "internal/quantity", "internal/wire", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/rank":                     {"check/internal/pcs", "emit", "internal/mem", "internal/quantity"},
+	"check/storecheck":               {"check", "check/internal/checks", "check/lint", "check/report", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/crash", "internal/download", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/objects", "internal/par", "internal/remote", "limits"},
 	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
