@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"time"
 )
@@ -12,11 +11,7 @@ import (
 // storeTime is how long the store may take to begin an answer.
 const storeTime = 30 * time.Second
 
-var (
-	errStoreTime = errors.New("the store takes too long to begin its answer")
-	// errMissing is the error for a file that the store does not have.
-	errMissing = fmt.Errorf("not in the store: %w", fs.ErrNotExist)
-)
+var errStoreTime = errors.New("the store takes too long to begin its answer")
 
 // withTime returns a context that ends after storeTime, unless opened is called before.
 func withTime(parent context.Context) (ctx context.Context, opened func()) {
@@ -24,9 +19,6 @@ func withTime(parent context.Context) (ctx context.Context, opened func()) {
 	timer := time.AfterFunc(storeTime, func() { cancel(errStoreTime) })
 	return ctx, func() { timer.Stop() }
 }
-
-// missing reports whether an error says that a file does not exist.
-func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // notFound answers 404, which clients and proxies remember for a short time.
 func notFound(w http.ResponseWriter, text string) {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"symkit/elfx/debuginfod"
 	"symkit/internal/objects"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/tokens"
+	"symkit/serve/internal/uploads"
 )
 
 // Options are the settings of a Server. The zero value is that of a server that takes nothing.
@@ -52,18 +53,11 @@ type Options struct {
 
 // Server is a symbol server. Its methods may be called from any number of goroutines.
 type Server struct {
-	opt     Options
-	depot   depot.Depot
-	tokens  *tokens.File // nil: none
-	mux     *http.ServeMux
-	slots   chan struct{} // of requests
-	uploads chan struct{} // of requests that send files
-	work    *work
-	journal journal
-	hints   hints
-
-	mu    sync.Mutex
-	debug map[string]bool // by key and tag of an ELF file: it has debug information
+	opt    Options
+	depot  depot.Depot
+	intake *intake.Intake
+	mux    *http.ServeMux
+	slots  chan struct{} // of requests
 }
 
 // New opens the store at a path, or at the address s3://BUCKET/PREFIX of a bucket, and returns the server of it. ctx is
@@ -77,11 +71,11 @@ func New(ctx context.Context, store string, opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = func(error) {}
 	}
-	s := &Server{opt: opt, mux: http.NewServeMux(), debug: map[string]bool{}, work: newWork(opt.Memory), journal: journal{w: opt.Journal}}
-	s.slots, s.uploads = make(chan struct{}, opt.Requests), make(chan struct{}, opt.Uploads)
+	s := &Server{opt: opt, mux: http.NewServeMux(), slots: make(chan struct{}, opt.Requests)}
+	desk := uploads.Options{URL: opt.URL, MaxUpload: opt.MaxUpload, MaxUnpacked: opt.MaxUnpacked, Uploads: opt.Uploads, Timeout: opt.Timeout, Stall: opt.Stall}
 	var err error
 	if opt.Tokens != "" {
-		s.tokens, err = tokens.Open(opt.Tokens, opt.Log)
+		desk.Tokens, err = tokens.Open(opt.Tokens, opt.Log)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +88,9 @@ func New(ctx context.Context, store string, opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.intake = intake.New(s.depot, intake.Options{Accept: opt.Accept, Debuginfod: opt.Debuginfod, Journal: opt.Journal, MaxFile: opt.MaxFile, Memory: opt.Memory, Log: opt.Log})
 	s.routes()
+	uploads.New(s.intake, desk).Routes(s.mux)
 	return s, nil
 }
 
@@ -107,7 +103,7 @@ func (s *Server) Maintain(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		err := s.depot.Sweep(ctx, 2*sessionAge)
+		err := s.depot.Sweep(ctx, 2*uploads.Age)
 		if err != nil && ctx.Err() == nil {
 			s.opt.Log(fmt.Errorf("removing uploads that were given up: %w", err))
 		}
@@ -123,20 +119,6 @@ func (s *Server) Maintain(ctx context.Context) {
 func (s *Server) routes() {
 	s.mux.HandleFunc("GET /{name}/{id}/{file}", s.symbolFile)
 	s.mux.HandleFunc("GET /buildid/{id}/{kind}", s.elfFile)
-	s.mux.HandleFunc("POST /upload/{$}", s.teckenUpload)
-	s.mux.HandleFunc("POST /upload/auth_info/{$}", s.teckenAuth)
-	s.mux.HandleFunc("GET /upload/auth_info/{$}", s.teckenAuth)
-	s.mux.HandleFunc("POST /upload/v2/{$}", s.teckenAnnounce)
-	s.mux.HandleFunc("PUT /upload/v2/{session}/{n}", s.teckenPart)
-	for _, path := range []string{"/sym-upload", "/post/bp/symbol/breakpadsymbols.php", "/breakpad-symbol"} {
-		s.mux.HandleFunc("POST "+path, s.breakpadForm)
-	}
-	for _, version := range []string{"", "/v1"} { // the document has none, the program has v1
-		s.mux.HandleFunc("GET "+version+"/symbols/{file}/{id}", s.breakpadStatus)
-		s.mux.HandleFunc("POST "+version+"/uploads:create", s.breakpadCreate)
-		s.mux.HandleFunc("PUT "+version+"/uploads/{key}", s.breakpadBody)
-		s.mux.HandleFunc("POST "+version+"/uploads/{key}", s.breakpadComplete)
-	}
 	s.mux.HandleFunc("GET /{$}", s.front)
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		notFound(w, "no such address: the server has /NAME/ID/FILE and /buildid/ID/KIND")
@@ -197,7 +179,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
 	defer cancel()
 	_, err := s.depot.Stat(ctx, depot.Private+"/health")
-	if err != nil && !missing(err) {
+	if err != nil && !depot.Missing(err) {
 		s.storeFailed(w, err)
 		return
 	}

@@ -388,7 +388,7 @@ func TestTecken(t *testing.T) {
 				Skipped []string `json:"skipped_keys"`
 				User    string
 			}
-			Files []result
+			Files []struct{ Verdict gate.Verdict }
 		}
 		err := json.Unmarshal([]byte(a.body), &doc)
 		if err != nil || a.status != step.status || len(doc.Files) != 2 || doc.Files[0].Verdict != step.verdict || doc.Upload.User != "ci" {
@@ -442,10 +442,10 @@ func TestTeckenErrors(t *testing.T) {
 		status int
 		text   string
 	}{
-		"no token":    {auth(""), 403, textNoToken},
-		"other token": {auth("abc"), 403, textUnknownToken},
-		"old token":   {auth("00000000000000000001"), 403, textExpiredToken},
-		"scope":       {auth("00000000000000000002"), 403, textScope},
+		"no token":    {auth(""), 403, "This requires an Auth-Token to authenticate the request"},
+		"other token": {auth("abc"), 403, "API Token not matched"},
+		"old token":   {auth("00000000000000000001"), 403, "API Token found but expired"},
+		"scope":       {auth("00000000000000000002"), 403, "needs the scope upload"},
 		"no form":     {r.do(t, "POST", "/upload/", strings.NewReader("x"), "Auth-Token: "+token), 400, "Must be multipart form data with at least one file"},
 		"extension":   {form("symbols.tar", good), 400, `Unrecognized archive file extension ".tar"`},
 		"no zip":      {form("a.zip", []byte("no zip")), 400, "File is not a zip file"},

@@ -2,32 +2,29 @@ package gate
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
-	"symkit/check/lint"
-	"symkit/check/report"
+	"symkit/check/rank"
 )
 
-// compare says which of two symbol files of a module is better: the order is above 0 if a is. why is a sentence.
-func compare(_ context.Context, a, b []byte) (order int, why string, err error) {
-	ra, err := lint.File(a, report.Options{})
+// compare says what becomes of a symbol file of a module of which the store has another one.
+func compare(ctx context.Context, sent, stored []byte) (v Verdict, why string, err error) {
+	ours, err := rank.Of(ctx, sent)
 	if err != nil {
-		return -1, "", err
+		return Worse, "the symbol file in the store stays: this one cannot be read", context.Cause(ctx)
 	}
-	rb, err := lint.File(b, report.Options{})
+	theirs, err := rank.Of(ctx, stored)
 	if err != nil {
-		return 1, "the file in the store cannot be read", nil
-	}
-	for i, class := range ra.Coverage {
-		k := slices.IndexFunc(rb.Coverage, func(c report.Coverage) bool { return c.Class == class.Class })
-		if k < 0 || ra.Coverage[i].Covered == rb.Coverage[k].Covered {
-			continue
+		if ctx.Err() != nil {
+			return Refused, "", context.Cause(ctx)
 		}
-		if ra.Coverage[i].Covered > rb.Coverage[k].Covered {
-			return 1, fmt.Sprintf("the file covers more code with %s than the one in the store", class.Class), nil
-		}
-		return -1, fmt.Sprintf("the file covers less code with %s than the one in the store", class.Class), nil
+		return Better, "the symbol file in the store cannot be read", nil
 	}
-	return 0, "the file in the store is as good, and stays", nil
+	sign, why := ours.Compare(theirs)
+	switch {
+	case sign > 0:
+		return Better, "better than the symbol file in the store: " + why, nil
+	case sign < 0:
+		return Worse, "the symbol file in the store is better, and stays: " + why, nil
+	}
+	return Worse, "the symbol file in the store is as good, and stays", nil
 }

@@ -112,15 +112,8 @@ func decide(ctx context.Context, in Input) (Decision, error) {
 		}
 		return d, nil
 	}
-	order, why, err := compare(ctx, in.Sym, in.Stored)
-	if err != nil {
-		return d, err
-	}
-	d.Verdict, d.Why = Worse, why
-	if order > 0 {
-		d.Verdict = Better
-	}
-	return d, nil
+	d.Verdict, d.Why, err = compare(ctx, in.Sym, in.Stored)
+	return d, err
 }
 
 // maxHead bounds the first lines of a symbol file that Read reads, in bytes.
@@ -192,7 +185,8 @@ func examine(ctx context.Context, in Input) (d Decision, err error) {
 	if in.Accept == Lint || in.ELF == nil {
 		return d, context.Cause(ctx)
 	}
-	rep, err = check.File(ctx, in.ELF.Image, in.Sym, check.Options{Companions: in.ELF.Companions})
+	m, _ := Read(in.Sym) // its name is that of the key, and need not be that of the ELF file's copy
+	rep, err = check.File(ctx, in.ELF.Image, in.Sym, check.Options{Companions: in.ELF.Companions, Names: []string{m.Name}})
 	if err != nil {
 		return d, err
 	}

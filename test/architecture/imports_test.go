@@ -23,13 +23,15 @@ var allowed = map[string][]string{
 	"scripts/gofixture": {},
 
 	// The symbol server.
-	"serve":                   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/filename", "internal/mem", "internal/objects", "internal/par", "internal/printable", "internal/quantity", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/spool", "serve/internal/tecken", "serve/internal/tokens"},
-	"serve/gate":              {"check", "check/lint", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
+	"serve":                   {"elfx/debuginfod", "internal/objects", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/tokens", "serve/internal/uploads"},
+	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
-	"serve/internal/depot":    {"internal/atomicfile", "internal/gunzip", "internal/objects"},
+	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/gunzip", "internal/objects"},
+	"serve/internal/intake":   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/mem", "internal/printable", "serve/gate", "serve/internal/depot", "serve/internal/spool"},
 	"serve/internal/spool":    {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
 	"serve/internal/tokens":   {"internal/smallfile"},
+	"serve/internal/uploads":  {"internal/par", "internal/printable", "internal/quantity", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/intake", "serve/internal/spool", "serve/internal/tecken", "serve/internal/tokens"},
 
 	// Stacks of crashed processes.
 	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources"},

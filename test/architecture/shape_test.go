@@ -38,8 +38,6 @@ var shapes = map[string]int{
 	"cmd/stackwalk":                          8,
 	"cmd/stackwalk.cli fields":               34,
 	"cmd/symserve.cli fields":                21,
-	"serve":                                  13,
-	"serve.Server methods":                   68,
 	"lookup.module fields":                   18,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               22,

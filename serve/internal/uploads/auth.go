@@ -1,22 +1,16 @@
-package serve
+package uploads
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/tokens"
 )
-
-// client is who makes a request.
-type client struct {
-	token    *tokens.Token
-	address  string // of the connection
-	protocol string // in which files are sent
-	upload   string // the number of the upload, which its answer has
-}
 
 // Texts of Tecken (tecken/tokens/middleware.py).
 const (
@@ -42,17 +36,17 @@ func tokenOf(r *http.Request) string {
 	return cmp.Or(token, query.Get("key"), query.Get("token"), query.Get("api_key"))
 }
 
-// authorize returns the client of a request that needs the scope upload, or a text for it. A file of tokens that cannot
+// authorize returns the token of a request that needs the scope upload, or a text for the client. A file of tokens that cannot
 // be read is no reason to accept.
-func (s *Server) authorize(r *http.Request, protocol string) (*client, string) {
-	if s.tokens == nil {
+func (s *Desk) authorize(r *http.Request) (*tokens.Token, string) {
+	if s.opt.Tokens == nil {
 		return nil, textReadOnly
 	}
 	text := tokenOf(r)
 	if text == "" {
 		return nil, textNoToken
 	}
-	token, err := s.tokens.Find(text, tokens.Upload)
+	token, err := s.opt.Tokens.Find(text, tokens.Upload)
 	switch {
 	case errors.Is(err, tokens.ErrUnknown):
 		return nil, textUnknownToken
@@ -61,15 +55,15 @@ func (s *Server) authorize(r *http.Request, protocol string) (*client, string) {
 	case err != nil:
 		return nil, textScope
 	}
-	return &client{token: token, address: r.RemoteAddr, protocol: protocol}, ""
+	return token, ""
 }
 
 // uploader returns the client of a request that sends symbols. If it may not, it gets the answer 403 after its body: a
 // proxy in front that cannot pass the body on would answer in the server's place (Mozilla's bug 1655944).
-func (s *Server) uploader(w http.ResponseWriter, r *http.Request, protocol string, refuse func(w http.ResponseWriter, status int, text string)) (*client, bool) {
-	c, text := s.authorize(r, protocol)
-	if c != nil {
-		return c, true
+func (s *Desk) uploader(w http.ResponseWriter, r *http.Request, protocol string, refuse answerer) (*intake.Client, bool) {
+	token, text := s.authorize(r)
+	if token != nil {
+		return &intake.Client{Token: token.Name, Address: r.RemoteAddr, Protocol: protocol, Upload: rand.Text()}, true
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, s.opt.MaxUpload)) // a broken connection has no answer
 	refuse(w, http.StatusForbidden, text)

@@ -1,4 +1,4 @@
-package serve
+package intake
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
 	"strings"
 
 	"symkit/elfx"
@@ -23,14 +22,14 @@ import (
 
 // evidence returns the ELF file that a symbol file is compared with, nil if there is none: that of the upload, of the
 // store or of a debuginfod server. done closes it.
-func (s *Server) evidence(ctx context.Context, u *sent, sym []byte) (elf *gate.ELF, done func(), err error) {
+func (s *Intake) evidence(ctx context.Context, u *Sent, sym []byte) (elf *gate.ELF, done func(), err error) {
 	var closers []func()
 	done = func() {
 		for _, c := range closers {
 			c()
 		}
 	}
-	paths, from := u.elf, "the upload"
+	paths, from := u.ELF, "the upload"
 	if len(paths) == 0 {
 		var m gate.Module
 		err := mem.Guard(func() error {
@@ -51,15 +50,15 @@ func (s *Server) evidence(ctx context.Context, u *sent, sym []byte) (elf *gate.E
 		return nil, done, nil
 	}
 	search := companion.Search{}
-	if s.opt.Debuginfod != nil {
+	if s.Debuginfod != nil {
 		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
-			return s.opt.Debuginfod.Find(ctx, id, debuginfod.DebugInfo)
+			return s.Debuginfod.Find(ctx, id, debuginfod.DebugInfo)
 		}
 	}
 	m, _, err := companion.Open(ctx, paths, search)
 	if err != nil {
 		// A damaged ELF file is no reason against a symbol file.
-		s.opt.Log(fmt.Errorf("%s %s cannot be compared with the ELF file of %s: %w", u.name, u.id, from, err))
+		s.Log(fmt.Errorf("%s %s cannot be compared with the ELF file of %s: %w", u.Name, u.ID, from, err))
 		return nil, done, context.Cause(ctx)
 	}
 	closers = append([]func(){m.Close}, closers...)
@@ -67,10 +66,10 @@ func (s *Server) evidence(ctx context.Context, u *sent, sym []byte) (elf *gate.E
 }
 
 // findELF looks for the ELF files of a build id in the store, then at debuginfod servers.
-func (s *Server) findELF(ctx context.Context, id []byte, closers *[]func()) (paths []string, from string, err error) {
+func (s *Intake) findELF(ctx context.Context, id []byte, closers *[]func()) (paths []string, from string, err error) {
 	for _, kind := range []string{"executable", "debuginfo"} {
 		path, done, err := s.elfPath(ctx, hex.EncodeToString(id), kind)
-		if missing(err) {
+		if depot.Missing(err) {
 			continue
 		}
 		if err != nil {
@@ -82,11 +81,11 @@ func (s *Server) findELF(ctx context.Context, id []byte, closers *[]func()) (pat
 			break
 		}
 	}
-	if len(paths) > 0 || s.opt.Debuginfod == nil {
+	if len(paths) > 0 || s.Debuginfod == nil {
 		return paths, "the store", nil
 	}
 	for _, kind := range []debuginfod.Kind{debuginfod.Executable, debuginfod.DebugInfo} {
-		path, err := s.opt.Debuginfod.Find(ctx, id, kind)
+		path, err := s.Debuginfod.Find(ctx, id, kind)
 		if err == nil {
 			paths = append(paths, path)
 			if kind == debuginfod.Executable && hasDebug(path) {
@@ -98,7 +97,7 @@ func (s *Server) findELF(ctx context.Context, id []byte, closers *[]func()) (pat
 			return nil, "", context.Cause(ctx)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.opt.Log(err) // a server that is down is no reason to take nothing
+			s.Log(err) // a server that is down is no reason to take nothing
 		}
 	}
 	return paths, "a debuginfod server", nil
@@ -115,17 +114,17 @@ func hasDebug(path string) bool {
 }
 
 // elfPath returns the path of an ELF file of the store, or of a temporary copy, which done removes.
-func (s *Server) elfPath(ctx context.Context, id, kind string) (path string, done func(), err error) {
-	content, file, err := s.openELF(ctx, id, kind)
+func (s *Intake) elfPath(ctx context.Context, id, kind string) (path string, done func(), err error) {
+	content, file, err := s.OpenELF(ctx, id, kind)
 	if err != nil {
 		return "", nil, err
 	}
 	defer content.Close()
-	path = s.depot.Path(file)
+	path = s.Depot.Path(file)
 	if path != "" {
 		return path, func() {}, nil
 	}
-	f, err := spool.New(s.depot.Spool(), s.opt.MaxFile)
+	f, err := spool.New(s.Depot.Spool(), s.MaxFile)
 	if err == nil {
 		err = depot.Copy(f, content, file.Encoding)
 	}
@@ -138,9 +137,9 @@ func (s *Server) elfPath(ctx context.Context, id, kind string) (path string, don
 	return f.Path(), func() { f.Close() }, nil
 }
 
-// takeOther decides about a file that is no symbol file, and puts it into the store. path is that of the unpacked file
+// TakeOther decides about a file that is no symbol file, and puts it into the store. path is that of the unpacked file
 // if it is an ELF file of the module.
-func (s *Server) takeOther(ctx context.Context, u *sent) (d gate.Decision, path string, err error) {
+func (s *Intake) TakeOther(ctx context.Context, u *Sent) (d gate.Decision, path string, err error) {
 	key, ok := u.key()
 	if !ok {
 		return gate.Decision{Verdict: gate.Refused, Why: "no file of a module has this name"}, "", nil
@@ -149,14 +148,14 @@ func (s *Server) takeOther(ctx context.Context, u *sent) (d gate.Decision, path 
 	if err != nil {
 		return d, "", err
 	}
-	if found != nil && !strings.EqualFold(found.moduleID, u.id) && !strings.EqualFold(found.buildID, u.id) {
-		d.Verdict, d.Why = gate.Refused, fmt.Sprintf("the id in the request is %s, but the ELF file has %s (build id %s)", u.id, found.moduleID, found.buildID)
+	if found != nil && !strings.EqualFold(found.moduleID, u.ID) && !strings.EqualFold(found.buildID, u.ID) {
+		d.Verdict, d.Why = gate.Refused, fmt.Sprintf("the id in the request is %s, but the ELF file has %s (build id %s)", u.ID, found.moduleID, found.buildID)
 		return d, "", nil
 	}
-	stored, err := s.depot.Stat(ctx, key)
+	stored, err := s.Depot.Stat(ctx, key)
 	switch {
 	case err == nil:
-		same, err := s.isSame(ctx, stored, u.digest)
+		same, err := s.IsSame(ctx, stored, u.Digest)
 		if err != nil {
 			return d, "", err
 		}
@@ -164,8 +163,8 @@ func (s *Server) takeOther(ctx context.Context, u *sent) (d gate.Decision, path 
 		if !same {
 			d = gate.Decision{Verdict: gate.Worse, Why: "the store has another file of this name, which stays: such files are not compared"}
 		}
-	case missing(err):
-		err = s.store(ctx, key, u.content, "", nil)
+	case depot.Missing(err):
+		err = s.store(ctx, key, u.Content, "", nil)
 		d = gate.Decision{Verdict: gate.New, Why: "the store had no such file"}
 		if errors.Is(err, depot.ErrChanged) {
 			err = nil
@@ -181,17 +180,12 @@ func (s *Server) takeOther(ctx context.Context, u *sent) (d gate.Decision, path 
 		return d, "", nil
 	}
 	for _, kind := range found.kinds {
-		err := s.putNote(ctx, elfKey(found.buildID, kind), key)
+		err := depot.PutNote(ctx, s.Depot, depot.ELFKey(found.buildID, kind), key)
 		if err != nil {
 			return d, "", err
 		}
 	}
 	return d, found.path, nil
-}
-
-// elfKey returns the key of the note about the file of a build id.
-func elfKey(id, kind string) string {
-	return path.Join(depot.Private, "elf", strings.ToLower(id), kind)
 }
 
 // identified is what is known of an ELF file.
@@ -203,14 +197,14 @@ type identified struct {
 
 // identifyELF opens a file that may be an ELF file, packed or not. It returns nil if the file is none, or has no build
 // id.
-func (s *Server) identifyELF(u *sent) (*identified, error) {
+func (s *Intake) identifyELF(u *Sent) (*identified, error) {
 	var start [4]byte
 	n, _ := u.ReadAt(start[:], 0)
 	at := u.Path()
 	if bytes.HasPrefix(start[:n], []byte{0x1f, 0x8b}) {
-		plain, err := s.receive(u.Reader(), s.opt.MaxFile, true)
-		if errors.Is(err, errPacked) || errors.Is(err, errBomb) || errors.Is(err, spool.ErrTooLarge) {
-			return nil, refuse(http.StatusBadRequest, "%s: %v", u.file, err)
+		plain, err := s.Receive(u.Reader(), s.MaxFile, true)
+		if errors.Is(err, ErrPacked) || errors.Is(err, ErrBomb) || errors.Is(err, spool.ErrTooLarge) {
+			return nil, Refuse(http.StatusBadRequest, "%s: %v", u.File, err)
 		}
 		if err != nil {
 			return nil, err

@@ -1,10 +1,13 @@
-package serve
+package uploads
 
 import (
 	"bytes"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"symkit/serve/internal/depot"
+	"symkit/serve/internal/intake"
 )
 
 // FuzzForm: any body of a form has an answer, and leaves no temporary file open.
@@ -15,15 +18,17 @@ func FuzzForm(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("--x\r\n\r\n\r\n"), 100))
 	f.Add([]byte("--x\r\nContent-Disposition: form-data; name=\"symbol_file\"; filename=\"a\"\r\n\r\n\x1f\x8b\x08\r\n--x--\r\n"))
 	dir := f.TempDir()
-	s, err := New(f.Context(), dir, Options{MaxUpload: 1 << 20})
+	d, err := depot.OpenDirectory(dir, "")
 	if err != nil {
 		f.Fatal(err)
 	}
+	i := intake.New(d, intake.Options{MaxFile: 1 << 24, Log: func(error) {}})
+	s := &breakpadDesk{New(i, Options{MaxUpload: 1 << 20})}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := httptest.NewRequest("POST", "/sym-upload", bytes.NewReader(body))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 		w := httptest.NewRecorder()
-		content, fields, err := s.breakpadFields(w, r)
+		content, fields, err := s.fields(w, r)
 		if err != nil {
 			s.failed(w, err, breakpadError)
 			if w.Code < 400 || w.Code == 503 {
@@ -31,7 +36,7 @@ func FuzzForm(f *testing.F) {
 			}
 			return
 		}
-		if len(fields) > maxFields || content.Size() > spoolMost(s) {
+		if len(fields) > maxFields || content.Size() > s.MaxFile {
 			t.Fatalf("%d fields, %d bytes", len(fields), content.Size())
 		}
 		err = content.Close()
@@ -40,6 +45,3 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
-
-// spoolMost is the largest temporary file.
-func spoolMost(s *Server) int64 { return s.opt.MaxFile }

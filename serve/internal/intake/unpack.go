@@ -1,4 +1,4 @@
-package serve
+package intake
 
 import (
 	"bufio"
@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strings"
 
 	"symkit/serve/internal/depot"
 )
 
 var (
-	// errPacked is the error of packed data that is damaged.
-	errPacked = errors.New("the packed file is damaged")
-	// errBomb is the error of packed data that no symbol file packs to.
-	errBomb = errors.New("the packed file unpacks to more than 256 times its size: no symbol file does")
+	// ErrPacked is the error of packed data that is damaged.
+	ErrPacked = errors.New("the packed file is damaged")
+	// ErrBomb is the error of packed data that no symbol file packs to.
+	ErrBomb = errors.New("the packed file unpacks to more than 256 times its size: no symbol file does")
 )
 
 // Packed data may unpack to 64 MiB and 256 bytes for each of its own. Symbol files pack to a tenth, and rarely to a
@@ -52,7 +50,7 @@ func unpack(w io.Writer, r io.Reader) error {
 	case source.err != nil:
 		return source.err
 	case err != nil:
-		return fmt.Errorf("%w (%s): %w", errPacked, encoding, err)
+		return fmt.Errorf("%w (%s): %w", ErrPacked, encoding, err)
 	}
 	return nil
 }
@@ -82,8 +80,8 @@ type targetError struct {
 
 func (t *targetError) Write(p []byte) (int, error) {
 	if t.source != nil && t.n+int64(len(p)) > freeBytes+maxRatio*t.source.n {
-		t.err = errBomb
-		return 0, errBomb
+		t.err = ErrBomb
+		return 0, ErrBomb
 	}
 	n, err := t.w.Write(p)
 	t.n += int64(n)
@@ -91,13 +89,4 @@ func (t *targetError) Write(p []byte) (int, error) {
 		t.err = err
 	}
 	return n, err
-}
-
-// escapedPath returns a key as part of an address.
-func escapedPath(key string) string {
-	parts := strings.Split(key, "/")
-	for i, part := range parts {
-		parts[i] = url.PathEscape(part)
-	}
-	return strings.Join(parts, "/")
 }

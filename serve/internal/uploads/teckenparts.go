@@ -1,4 +1,4 @@
-package serve
+package uploads
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"symkit/internal/par"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/spool"
 	"symkit/serve/internal/tecken"
 )
@@ -29,8 +30,8 @@ const teckenV2 = "tecken-v2"
 // partStep is what sizes of parts but the last are multiples of.
 const partStep = 256 << 10
 
-// teckenAnnounce answers POST /upload/v2/.
-func (s *Server) teckenAnnounce(w http.ResponseWriter, r *http.Request) {
+// announce answers POST /upload/v2/.
+func (s *teckenDesk) announce(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.uploader(w, r, teckenV2, teckenError)
 	if !ok {
 		return
@@ -49,7 +50,7 @@ func (s *Server) teckenAnnounce(w http.ResponseWriter, r *http.Request) {
 	}
 
 	number := newNumber()
-	c.upload = strconv.FormatUint(number, 10)
+	c.Upload = strconv.FormatUint(number, 10)
 	same := make([]bool, len(files))
 	err = par.For(ctx, announceJobs, len(files), func(i int) (err error) {
 		same[i], err = s.hasAnnounced(ctx, &files[i])
@@ -69,7 +70,7 @@ func (s *Server) teckenAnnounce(w http.ResponseWriter, r *http.Request) {
 		actions[i] = map[string]any{"key": files[i].Key, "action": s.action(r, n, i, &files[i], same[i])}
 	}
 	writeJSON(w, http.StatusCreated, map[string]any{
-		"id": number, "created_at": n.Created.Format(time.RFC3339), "user": c.token.Name, "try_symbols": false,
+		"id": number, "created_at": n.Created.Format(time.RFC3339), "user": c.Token, "try_symbols": false,
 		"upload_protocol": "gcs-resumable", "files": actions,
 	})
 }
@@ -93,40 +94,40 @@ func sessionFiles(files []tecken.File) (all []sessionFile) {
 }
 
 // hasAnnounced reports whether the store has the file that a client announces.
-func (s *Server) hasAnnounced(ctx context.Context, f *tecken.File) (bool, error) {
-	key, ok := symbolKey(f.Name, f.ID, f.Base)
+func (s *teckenDesk) hasAnnounced(ctx context.Context, f *tecken.File) (bool, error) {
+	key, ok := depot.SymbolKey(f.Name, f.ID, f.Base)
 	if !ok || f.Wrong != "" {
 		return false, nil
 	}
-	stored, err := s.depot.Stat(ctx, key)
-	if missing(err) {
+	stored, err := s.Depot.Stat(ctx, key)
+	if depot.Missing(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return s.isSame(ctx, stored, depot.Digest{Size: f.Size, MD5: f.MD5})
+	return s.IsSame(ctx, stored, depot.Digest{Size: f.Size, MD5: f.MD5})
 }
 
 // action returns what the client is to do with a file.
-func (s *Server) action(r *http.Request, n *session, i int, f *tecken.File, same bool) map[string]any {
+func (s *teckenDesk) action(r *http.Request, n *session, i int, f *tecken.File, same bool) map[string]any {
 	switch {
 	case f.Wrong != "":
 		return map[string]any{"type": "error", "msg": f.Wrong}
-	case f.Size > s.opt.MaxFile:
+	case f.Size > s.MaxFile:
 		return map[string]any{"type": "error", "msg": "the file is larger than the server takes"}
 	case same:
 		return map[string]any{"type": "skip"}
 	}
 	encoding := any(nil)
-	if isSymbols(f.Base) {
+	if depot.IsSymbols(f.Base) {
 		encoding = "gzip"
 	}
 	return map[string]any{"type": "upload", "url": fmt.Sprintf("%s/upload/v2/%s/%d", s.base(r), n.id, i), "content_encoding": encoding}
 }
 
-// teckenPart answers PUT /upload/v2/SESSION/N.
-func (s *Server) teckenPart(w http.ResponseWriter, r *http.Request) {
+// put answers PUT /upload/v2/SESSION/N.
+func (s *teckenDesk) put(w http.ResponseWriter, r *http.Request) {
 	release, ok := s.admit(w, r)
 	if !ok {
 		return
@@ -161,11 +162,11 @@ type transfer struct {
 
 // key returns the key of a part of the file, or of what is noted about it.
 func (t *transfer) key(name string) string {
-	return sessionKey(t.id, strconv.Itoa(t.number)+"."+name)
+	return depot.UploadKey(t.id, strconv.Itoa(t.number)+"."+name)
 }
 
 // part takes the bytes of a request. d is nil while bytes are missing; then have is how many have arrived.
-func (s *Server) part(ctx context.Context, w http.ResponseWriter, r *http.Request) (d *gate.Decision, have int64, err error) {
+func (s *teckenDesk) part(ctx context.Context, w http.ResponseWriter, r *http.Request) (d *gate.Decision, have int64, err error) {
 	t, err := s.transfer(ctx, r)
 	if err != nil {
 		return nil, 0, err
@@ -176,7 +177,7 @@ func (s *Server) part(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, s.opt.MaxUpload)) // the answer comes after the body
 		return done, 0, nil
 	}
-	if !missing(err) {
+	if !depot.Missing(err) {
 		return nil, 0, err
 	}
 
@@ -186,7 +187,7 @@ func (s *Server) part(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		var ok bool
 		part, ok = tecken.ParseRange(header)
 		if !ok || part.Total > s.opt.MaxUpload {
-			return nil, 0, refuse(http.StatusBadRequest, "Content-Range %q: want bytes A-B/TOTAL or bytes */TOTAL", header)
+			return nil, 0, intake.Refuse(http.StatusBadRequest, "Content-Range %q: want bytes A-B/TOTAL or bytes */TOTAL", header)
 		}
 	}
 	have, err = s.arrived(ctx, t)
@@ -207,35 +208,35 @@ func (s *Server) part(ctx context.Context, w http.ResponseWriter, r *http.Reques
 		return nil, have, nil
 	}
 	if have > part.Total {
-		return nil, have, refuse(http.StatusBadRequest, "%d bytes have arrived, more than the %d of Content-Range: begin a new upload", have, part.Total)
+		return nil, have, intake.Refuse(http.StatusBadRequest, "%d bytes have arrived, more than the %d of Content-Range: begin a new upload", have, part.Total)
 	}
 	d, err = s.finish(ctx, t, r, have)
 	return d, have, err
 }
 
 // transfer returns what a request is about.
-func (s *Server) transfer(ctx context.Context, r *http.Request) (*transfer, error) {
+func (s *teckenDesk) transfer(ctx context.Context, r *http.Request) (*transfer, error) {
 	n, err := s.session(ctx, r.PathValue("session"), teckenV2)
 	if err != nil {
 		return nil, err
 	}
 	i, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || i < 0 || i >= len(n.Files) {
-		return nil, refuse(http.StatusNotFound, "the upload has no such file")
+		return nil, intake.Refuse(http.StatusNotFound, "the upload has no such file")
 	}
 	return &transfer{n, i, n.Files[i]}, nil
 }
 
 // arrived returns how many bytes of a file are in the store: the parts, of which each begins where the last ends.
-func (s *Server) arrived(ctx context.Context, t *transfer) (have int64, err error) {
+func (s *teckenDesk) arrived(ctx context.Context, t *transfer) (have int64, err error) {
 	last := s.hints.get(t.key(""))
 	have = last
 	for {
-		part, err := s.depot.Stat(ctx, t.key(strconv.FormatInt(have, 10)))
+		part, err := s.Depot.Stat(ctx, t.key(strconv.FormatInt(have, 10)))
 		switch {
-		case missing(err) && have == last && last > 0:
+		case depot.Missing(err) && have == last && last > 0:
 			last, have = 0, 0 // the upload began again at another server
-		case missing(err):
+		case depot.Missing(err):
 			return have, nil
 		case err != nil:
 			return 0, err
@@ -248,7 +249,7 @@ func (s *Server) arrived(ctx context.Context, t *transfer) (have int64, err erro
 
 // keepPart puts the bytes of a request into the store that come after those that it has. n is their number; whole states
 // that the body had all that were announced. Of a body that breaks off, what has arrived is kept.
-func (s *Server) keepPart(ctx context.Context, w http.ResponseWriter, r *http.Request, t *transfer, part tecken.Range, have int64) (n int64, whole bool, err error) {
+func (s *teckenDesk) keepPart(ctx context.Context, w http.ResponseWriter, r *http.Request, t *transfer, part tecken.Range, have int64) (n int64, whole bool, err error) {
 	body := io.Reader(http.MaxBytesReader(w, r.Body, s.opt.MaxUpload))
 	_, err = io.CopyN(io.Discard, body, have-part.First)
 	if err == io.EOF {
@@ -257,7 +258,7 @@ func (s *Server) keepPart(ctx context.Context, w http.ResponseWriter, r *http.Re
 	if err != nil {
 		return 0, false, err
 	}
-	f, err := spool.New(s.depot.Spool(), s.opt.MaxUpload-have)
+	f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload-have)
 	if err != nil {
 		return 0, false, err
 	}
@@ -272,16 +273,16 @@ func (s *Server) keepPart(ctx context.Context, w http.ResponseWriter, r *http.Re
 		length -= length % partStep
 	}
 	if !broken && r.Header.Get("Content-Range") != "" && length != part.Last+1-have {
-		return 0, false, refuse(http.StatusBadRequest, "the body has %d bytes, Content-Range says %d", length+have-part.First, part.Last+1-part.First)
+		return 0, false, intake.Refuse(http.StatusBadRequest, "the body has %d bytes, Content-Range says %d", length+have-part.First, part.Last+1-part.First)
 	}
 	if length > 0 {
 		// The connection, and with it the request's context, may be gone.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTime)
 		defer cancel()
 		blob := &depot.Blob{ReaderAt: f, Length: length, Type: "application/octet-stream"}
-		putErr := s.depot.Put(ctx, t.key(strconv.FormatInt(have, 10)), blob, nil)
+		putErr := s.Depot.Put(ctx, t.key(strconv.FormatInt(have, 10)), blob, nil)
 		if errors.Is(putErr, depot.ErrChanged) {
-			putErr = refuse(http.StatusServiceUnavailable, "another request sends the same part: ask which bytes have arrived, and go on there")
+			putErr = intake.Refuse(http.StatusServiceUnavailable, "another request sends the same part: ask which bytes have arrived, and go on there")
 		}
 		if putErr != nil {
 			return 0, false, putErr
@@ -291,31 +292,31 @@ func (s *Server) keepPart(ctx context.Context, w http.ResponseWriter, r *http.Re
 }
 
 // finish decides about a file of which all bytes have arrived.
-func (s *Server) finish(ctx context.Context, t *transfer, r *http.Request, size int64) (*gate.Decision, error) {
+func (s *teckenDesk) finish(ctx context.Context, t *transfer, r *http.Request, size int64) (*gate.Decision, error) {
 	began := time.Now()
 	parts := &parts{ctx: ctx, s: s, t: t, size: size}
 	defer parts.close()
-	body, err := s.receive(parts, s.opt.MaxFile, isSymbols(t.file.File))
-	if err != nil && parts.err == nil && (errors.Is(err, errPacked) || errors.Is(err, errBomb)) {
+	body, err := s.Receive(parts, s.MaxFile, depot.IsSymbols(t.file.File))
+	if err != nil && parts.err == nil && (errors.Is(err, intake.ErrPacked) || errors.Is(err, intake.ErrBomb)) {
 		err = s.forget(ctx, t, size, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	u := &sent{content: body, name: t.file.Name, id: t.file.ID, file: t.file.File, client: t.client(r)}
+	u := &intake.Sent{Content: body, Name: t.file.Name, ID: t.file.ID, File: t.file.File, Client: t.client(r)}
 	defer u.Close()
-	if announced := (depot.Digest{Size: t.file.Size, MD5: t.file.MD5}); body.digest != announced {
-		return nil, s.forget(ctx, t, size, refuse(http.StatusBadRequest, "the file has %d bytes and the MD5 %s, but %d and %s were announced: send it again",
-			body.digest.Size, body.digest.MD5, announced.Size, announced.MD5))
+	if announced := (depot.Digest{Size: t.file.Size, MD5: t.file.MD5}); body.Digest != announced {
+		return nil, s.forget(ctx, t, size, intake.Refuse(http.StatusBadRequest, "the file has %d bytes and the MD5 %s, but %d and %s were announced: send it again",
+			body.Digest.Size, body.Digest.MD5, announced.Size, announced.MD5))
 	}
 
 	d := gate.Decision{}
-	if isSymbols(t.file.File) {
-		d, err = s.take(ctx, u)
+	if depot.IsSymbols(t.file.File) {
+		d, err = s.Take(ctx, u)
 	} else {
-		d, _, err = s.takeOther(ctx, u)
+		d, _, err = s.TakeOther(ctx, u)
 	}
-	s.record(u.client, t.file.Name+"/"+t.file.ID+"/"+t.file.File, body, &d, err, began)
+	s.Record(u.Client, t.file.Name+"/"+t.file.ID+"/"+t.file.File, body, &d, err, began)
 	if err != nil {
 		return nil, err
 	}
@@ -325,10 +326,10 @@ func (s *Server) finish(ctx context.Context, t *transfer, r *http.Request, size 
 
 // forget removes the parts of a file, the last first, so that a client can begin again. It returns why, or the error of
 // the store.
-func (s *Server) forget(ctx context.Context, t *transfer, size int64, why error) error {
+func (s *teckenDesk) forget(ctx context.Context, t *transfer, size int64, why error) error {
 	var at []int64
 	for have := int64(0); have < size; {
-		part, err := s.depot.Stat(ctx, t.key(strconv.FormatInt(have, 10)))
+		part, err := s.Depot.Stat(ctx, t.key(strconv.FormatInt(have, 10)))
 		if err != nil {
 			return errors.Join(why, err)
 		}
@@ -337,7 +338,7 @@ func (s *Server) forget(ctx context.Context, t *transfer, size int64, why error)
 	}
 	s.hints.set(t.key(""), 0)
 	for i := len(at) - 1; i >= 0; i-- {
-		err := s.depot.Remove(ctx, t.key(strconv.FormatInt(at[i], 10)))
+		err := s.Depot.Remove(ctx, t.key(strconv.FormatInt(at[i], 10)))
 		if err != nil {
 			return errors.Join(why, err)
 		}
@@ -348,7 +349,7 @@ func (s *Server) forget(ctx context.Context, t *transfer, size int64, why error)
 // parts reads the parts of a file, one after the other.
 type parts struct {
 	ctx  context.Context
-	s    *Server
+	s    *teckenDesk
 	t    *transfer
 	size int64
 	at   int64
@@ -359,7 +360,7 @@ type parts struct {
 func (p *parts) Read(b []byte) (n int, err error) {
 	for p.at < p.size {
 		if p.r == nil {
-			p.r, _, p.err = p.s.depot.Open(p.ctx, p.t.key(strconv.FormatInt(p.at, 10)))
+			p.r, _, p.err = p.s.Depot.Open(p.ctx, p.t.key(strconv.FormatInt(p.at, 10)))
 			if p.err != nil {
 				p.r = nil
 				return 0, p.err

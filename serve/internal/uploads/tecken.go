@@ -1,9 +1,8 @@
-package serve
+package uploads
 
 import (
 	"archive/zip"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +14,15 @@ import (
 
 	"symkit/internal/printable"
 	"symkit/serve/gate"
+	"symkit/serve/internal/depot"
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/spool"
 	"symkit/serve/internal/tecken"
 )
 
-// Tecken is Mozilla's symbol server. Its clients send a zip file with many symbol files:
-// tecken/upload/views.py, docs/upload.rst.
+// teckenDesk speaks with clients of Tecken, Mozilla's symbol server (tecken/upload/views.py, docs/upload.rst). In the
+// first protocol they send a zip file with many symbol files.
+type teckenDesk struct{ *Desk }
 
 // teckenError answers in Tecken's form.
 func teckenError(w http.ResponseWriter, status int, text string) {
@@ -40,24 +42,24 @@ func writeJSON(w http.ResponseWriter, status int, doc any) {
 	_ = e.Encode(doc) // the client is gone, or reads slowly
 }
 
-// teckenAuth answers POST and GET /upload/auth_info/.
-func (s *Server) teckenAuth(w http.ResponseWriter, r *http.Request) {
-	c, text := s.authorize(r, "tecken")
-	if c == nil {
+// auth answers POST and GET /upload/auth_info/.
+func (s *teckenDesk) auth(w http.ResponseWriter, r *http.Request) {
+	token, text := s.authorize(r)
+	if token == nil {
 		teckenError(w, http.StatusForbidden, text)
 		return
 	}
 	expires := any(nil)
-	if !c.token.Expires.IsZero() {
-		expires = c.token.Expires.Format(time.RFC3339)
+	if !token.Expires.IsZero() {
+		expires = token.Expires.Format(time.RFC3339)
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"email": c.token.Name, "user_id": 0, "try_symbols": false, "token_expires_at": expires, "upload_api_version": 2,
+		"email": token.Name, "user_id": 0, "try_symbols": false, "token_expires_at": expires, "upload_api_version": 2,
 	})
 }
 
-// teckenUpload answers POST /upload/.
-func (s *Server) teckenUpload(w http.ResponseWriter, r *http.Request) {
+// upload answers POST /upload/.
+func (s *teckenDesk) upload(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.uploader(w, r, "tecken-v1", teckenError)
 	if !ok {
 		return
@@ -71,7 +73,7 @@ func (s *Server) teckenUpload(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 
 	began := time.Now()
-	archive, err := s.teckenForm(w, r)
+	archive, err := s.read(w, r)
 	if err != nil {
 		s.failed(w, err, teckenError)
 		return
@@ -86,13 +88,12 @@ func (s *Server) teckenUpload(w http.ResponseWriter, r *http.Request) {
 		teckenError(w, http.StatusBadRequest, "the zip file has no symbol files")
 		return
 	}
-	c.upload = rand.Text()
 	results, err := s.takeMembers(ctx, c, members)
 	if err != nil {
 		s.failed(w, err, teckenError)
 		return
 	}
-	s.teckenAnswer(w, c, archive, results, began)
+	s.answer(w, c, archive, results, began)
 }
 
 // result is what became of a file of an upload.
@@ -107,9 +108,9 @@ const (
 	maxValue  = 4096 // bytes
 )
 
-// teckenForm reads the form of an upload into a temporary file, and returns the file. Errors are those of failed.
-func (s *Server) teckenForm(w http.ResponseWriter, r *http.Request) (*zipFile, error) {
-	form, err := s.form(w, r)
+// read reads the form of an upload into a temporary file, and returns the file. Errors are those of failed.
+func (s *teckenDesk) read(w http.ResponseWriter, r *http.Request) (*zipFile, error) {
+	form, err := newForm(w, r, s.opt.MaxUpload)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +132,9 @@ func (s *Server) teckenForm(w http.ResponseWriter, r *http.Request) (*zipFile, e
 		// Tecken takes the name of the field for that of the file.
 		name := part.FormName()
 		if path.Ext(name) != ".zip" && path.Ext(part.FileName()) != ".zip" {
-			return nil, refuse(http.StatusBadRequest, "Unrecognized archive file extension %q", path.Ext(name))
+			return nil, intake.Refuse(http.StatusBadRequest, "Unrecognized archive file extension %q", path.Ext(name))
 		}
-		f, err := spool.New(s.depot.Spool(), s.opt.MaxUpload)
+		f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (s *Server) teckenForm(w http.ResponseWriter, r *http.Request) (*zipFile, e
 		}
 		return &zipFile{f, name}, nil
 	}
-	return nil, refuse(http.StatusBadRequest, "Must be multipart form data with at least one file")
+	return nil, intake.Refuse(http.StatusBadRequest, "Must be multipart form data with at least one file")
 }
 
 // zipFile is a zip file that a client sent.
@@ -160,19 +161,19 @@ func teckenField(name string, value io.Reader) error {
 	}
 	switch name {
 	case "try":
-		return refuse(http.StatusBadRequest, "this server has no symbols of try builds: leave out the field try, or give such builds a server of their own")
+		return intake.Refuse(http.StatusBadRequest, "this server has no symbols of try builds: leave out the field try, or give such builds a server of their own")
 	case "url":
 		u, err := url.Parse(string(text))
 		if err != nil || u.Scheme != "https" {
-			return refuse(http.StatusBadRequest, "Insecure URL")
+			return intake.Refuse(http.StatusBadRequest, "Insecure URL")
 		}
-		return refuse(http.StatusBadRequest, "Not an allowed domain ('%s') to download from.", u.Host)
+		return intake.Refuse(http.StatusBadRequest, "Not an allowed domain ('%s') to download from.", u.Host)
 	}
 	return nil
 }
 
-// teckenAnswer answers an upload: 201 unless a file was refused. All other files are in the store then, too.
-func (s *Server) teckenAnswer(w http.ResponseWriter, c *client, archive *zipFile, results []result, began time.Time) {
+// answer answers an upload: 201 unless a file was refused. All other files are in the store then, too.
+func (s *teckenDesk) answer(w http.ResponseWriter, c *intake.Client, archive *zipFile, results []result, began time.Time) {
 	skipped, refused := []string{}, []string{}
 	why := ""
 	for _, d := range results {
@@ -188,8 +189,8 @@ func (s *Server) teckenAnswer(w http.ResponseWriter, c *client, archive *zipFile
 	}
 	doc := map[string]any{
 		"upload": map[string]any{
-			"id": c.upload, "size": archive.Size(), "filename": archive.name, "bucket": s.depot.Address(), "region": nil, "download_url": nil,
-			"try_symbols": false, "redirect_urls": []string{}, "skipped_keys": skipped, "user": c.token.Name,
+			"id": c.Upload, "size": archive.Size(), "filename": archive.name, "bucket": s.Depot.Address(), "region": nil, "download_url": nil,
+			"try_symbols": false, "redirect_urls": []string{}, "skipped_keys": skipped, "user": c.Token,
 			"created_at": began.UTC().Format(time.RFC3339), "completed_at": time.Now().UTC().Format(time.RFC3339),
 		},
 		"files": results,
@@ -205,7 +206,7 @@ func (s *Server) teckenAnswer(w http.ResponseWriter, c *client, archive *zipFile
 
 // takeMembers takes the members of a zip file, one after the other. The ELF files of a module come first, because its
 // symbol file is compared with them.
-func (s *Server) takeMembers(ctx context.Context, c *client, members []tecken.Member) (results []result, err error) {
+func (s *teckenDesk) takeMembers(ctx context.Context, c *intake.Client, members []tecken.Member) (results []result, err error) {
 	left := s.opt.MaxUnpacked
 	byID := map[string][]*tecken.Member{}
 	var ids []string
@@ -227,10 +228,10 @@ func (s *Server) takeMembers(ctx context.Context, c *client, members []tecken.Me
 }
 
 // takeModule takes the files of one id. left is how many bytes the rest of the upload may unpack to.
-func (s *Server) takeModule(ctx context.Context, c *client, members []*tecken.Member, left *int64) (results []result, err error) {
+func (s *teckenDesk) takeModule(ctx context.Context, c *intake.Client, members []*tecken.Member, left *int64) (results []result, err error) {
 	var elf []string
 	for _, m := range members {
-		if isSymbols(m.File) {
+		if depot.IsSymbols(m.File) {
 			continue
 		}
 		began := time.Now()
@@ -238,10 +239,10 @@ func (s *Server) takeModule(ctx context.Context, c *client, members []*tecken.Me
 		if err != nil {
 			return results, err
 		}
-		u := &sent{content: body, name: m.Name, id: m.ID, file: m.File, client: c}
+		u := &intake.Sent{Content: body, Name: m.Name, ID: m.ID, File: m.File, Client: c}
 		defer u.Close()
-		d, path, err := s.takeOther(ctx, u)
-		s.record(c, m.Key(), body, &d, err, began)
+		d, path, err := s.TakeOther(ctx, u)
+		s.Record(c, m.Key(), body, &d, err, began)
 		if err != nil {
 			return results, err
 		}
@@ -251,7 +252,7 @@ func (s *Server) takeModule(ctx context.Context, c *client, members []*tecken.Me
 		results = append(results, result{m.Key(), d})
 	}
 	for _, m := range members {
-		if !isSymbols(m.File) {
+		if !depot.IsSymbols(m.File) {
 			continue
 		}
 		began := time.Now()
@@ -259,9 +260,9 @@ func (s *Server) takeModule(ctx context.Context, c *client, members []*tecken.Me
 		if err != nil {
 			return results, err
 		}
-		u := &sent{content: body, name: m.Name, id: m.ID, file: m.File, client: c, elf: elf}
-		d, err := s.take(ctx, u)
-		s.record(c, m.Key(), body, &d, err, began)
+		u := &intake.Sent{Content: body, Name: m.Name, ID: m.ID, File: m.File, Client: c, ELF: elf}
+		d, err := s.Take(ctx, u)
+		s.Record(c, m.Key(), body, &d, err, began)
 		err = errors.Join(err, body.Close())
 		if err != nil {
 			return results, err
@@ -272,18 +273,18 @@ func (s *Server) takeModule(ctx context.Context, c *client, members []*tecken.Me
 }
 
 // extract unpacks a member into a temporary file.
-func (s *Server) extract(f *zip.File, left *int64) (*content, error) {
+func (s *teckenDesk) extract(f *zip.File, left *int64) (*intake.Content, error) {
 	if f.UncompressedSize64 > uint64(*left) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "the zip file unpacks to more than the server takes at once: send its files in several")
+		return nil, intake.Refuse(http.StatusRequestEntityTooLarge, "the zip file unpacks to more than the server takes at once: send its files in several")
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "%s: %v", printable.String(f.Name), err)
+		return nil, intake.Refuse(http.StatusBadRequest, "%s: %v", printable.String(f.Name), err)
 	}
 	defer r.Close()
-	body, err := s.receive(r, min(s.opt.MaxFile, *left), isSymbols(f.Name))
-	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, errPacked) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, refuse(http.StatusBadRequest, "%s: %v: the zip file is damaged; send it again", printable.String(f.Name), err)
+	body, err := s.Receive(r, min(s.MaxFile, *left), depot.IsSymbols(f.Name))
+	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.Is(err, intake.ErrPacked) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, intake.Refuse(http.StatusBadRequest, "%s: %v: the zip file is damaged; send it again", printable.String(f.Name), err)
 	}
 	if err != nil {
 		return nil, err

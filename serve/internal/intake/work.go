@@ -1,9 +1,7 @@
-package serve
+package intake
 
 import (
 	"context"
-	"net/http"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -30,21 +28,4 @@ func (w *work) acquire(ctx context.Context, size int64) (release func(), err err
 		return nil, context.Cause(ctx)
 	}
 	return func() { w.memory.Release(n) }, nil
-}
-
-// patience is how long an upload waits until others have ended.
-const patience = 30 * time.Second
-
-// admit waits until the client may send its body. If it may not, it gets the answer.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case s.uploads <- struct{}{}:
-		return func() { <-s.uploads }, true
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
-	busy(w)
-	return nil, false
 }

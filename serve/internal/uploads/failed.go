@@ -1,4 +1,4 @@
-package serve
+package uploads
 
 import (
 	"context"
@@ -12,54 +12,43 @@ import (
 	"syscall"
 
 	"symkit/internal/quantity"
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/spool"
 )
 
 // errTimeout is the cause of the end of a request that takes too long.
 var errTimeout = errors.New("the request took longer than the server allows: send less at once")
 
-// refusal is an error of a client, with the status and the text of the answer.
-type refusal struct {
-	status int
-	text   string
-}
-
-func (r *refusal) Error() string { return r.text }
-
-func refuse(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Sprintf(format, args...)}
-}
-
 // answerer writes an error in the form of a protocol.
 type answerer func(w http.ResponseWriter, status int, text string)
 
 // failed answers a request that could not be worked off: because of its body, the store, the disk or the time.
-func (s *Server) failed(w http.ResponseWriter, err error, answer answerer) {
-	r, refused := errors.AsType[*refusal](err)
+func (s *Desk) failed(w http.ResponseWriter, err error, answer answerer) {
+	r, refused := errors.AsType[*intake.Refusal](err)
 	large, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	_, file := errors.AsType[*fs.PathError](err)
 	switch {
 	case refused:
-		answer(w, r.status, r.text)
+		answer(w, r.Status, r.Text)
 	case tooLarge:
 		answer(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %s: send its files in several", quantity.Bytes(large.Limit)))
 	case errors.Is(err, spool.ErrTooLarge):
 		answer(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a file is %v: the server takes no larger one", err))
-	case errors.Is(err, errBomb), errors.Is(err, errPacked):
+	case errors.Is(err, intake.ErrBomb), errors.Is(err, intake.ErrPacked):
 		answer(w, http.StatusBadRequest, err.Error())
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		answer(w, http.StatusRequestTimeout, fmt.Sprintf("the client sent less than %s in %v: send the request again", quantity.Bytes(pace), s.opt.Stall))
+		answer(w, http.StatusRequestTimeout, fmt.Sprintf("the client sent less than %s in %v: send the request again", quantity.Bytes(64<<10), s.opt.Stall))
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		answer(w, http.StatusServiceUnavailable, errTimeout.Error())
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		s.opt.Log(err)
+		s.Log(err)
 		answer(w, http.StatusInsufficientStorage, "the server's disk is full: its administrator has to make space; nothing was stored of this file")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, multipart.ErrMessageTooLarge), !file && errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
 		answer(w, http.StatusBadRequest, "the body of the request ends early: send it again")
 	case isFormError(err):
 		answer(w, http.StatusBadRequest, "the body of the request is no form: "+err.Error())
 	default:
-		s.opt.Log(err)
+		s.Log(err)
 		answer(w, http.StatusServiceUnavailable, "the store cannot be used now: send the request again in some seconds; the server's log has the reason")
 	}
 }
@@ -72,12 +61,12 @@ func isFormError(err error) bool {
 	return ok
 }
 
-// form returns the reader of a request's form.
-func (s *Server) form(w http.ResponseWriter, r *http.Request) (*form, error) {
-	r.Body = http.MaxBytesReader(w, r.Body, s.opt.MaxUpload)
+// newForm returns the reader of a request's form, of at most a number of bytes.
+func newForm(w http.ResponseWriter, r *http.Request, most int64) (*form, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	reader, err := r.MultipartReader()
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, "Must be multipart form data with at least one file")
+		return nil, intake.Refuse(http.StatusBadRequest, "Must be multipart form data with at least one file")
 	}
 	return &form{reader}, nil
 }

@@ -1,8 +1,7 @@
-package serve
+package uploads
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +13,13 @@ import (
 	"symkit/serve/gate"
 	"symkit/serve/internal/breakpad"
 	"symkit/serve/internal/depot"
+	"symkit/serve/internal/intake"
 	"symkit/serve/internal/spool"
 )
 
-// Breakpad's sym_upload has two protocols. It shows no answer to people, so the reason of a refusal is in a header, too,
+// breakpadDesk speaks with Breakpad's sym_upload, which has two protocols. It shows no answer to people, so the reason of a refusal is in a header, too,
 // for those who look at its traffic, and in the journal.
+type breakpadDesk struct{ *Desk }
 
 // reasonHeader has the text of an answer that refuses.
 const reasonHeader = "Symserve-Reason"
@@ -31,6 +32,9 @@ func breakpadError(w http.ResponseWriter, status int, text string) {
 	http.Error(w, text, status)
 }
 
+// maxShown bounds a text in a header, in bytes.
+const maxShown = 400
+
 // headerText returns a text for a header.
 func headerText(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -41,8 +45,8 @@ func headerText(text string) string {
 	}, printable.Elide(text, maxShown))
 }
 
-// breakpadForm answers the one request of the first protocol.
-func (s *Server) breakpadForm(w http.ResponseWriter, r *http.Request) {
+// form answers the one request of the first protocol.
+func (s *breakpadDesk) form(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.uploader(w, r, "sym-upload-v1", breakpadError)
 	if !ok {
 		return
@@ -55,7 +59,7 @@ func (s *Server) breakpadForm(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
 	defer cancel()
 	began := time.Now()
-	body, fields, err := s.breakpadFields(w, r)
+	body, fields, err := s.fields(w, r)
 	if err != nil {
 		s.failed(w, err, breakpadError)
 		return
@@ -63,7 +67,6 @@ func (s *Server) breakpadForm(w http.ResponseWriter, r *http.Request) {
 	defer body.Close()
 
 	// What the client does not say is that of the MODULE record.
-	c.upload = rand.Text()
 	name, id := fields["debug_file"], strings.ReplaceAll(fields["debug_identifier"], "-", "")
 	if name == "" || id == "" {
 		m, err := moduleOf(body)
@@ -78,28 +81,28 @@ func (s *Server) breakpadForm(w http.ResponseWriter, r *http.Request) {
 			id = m.ID
 		}
 	}
-	s.breakpadDecision(w, func() (gate.Decision, error) {
-		u := &sent{content: body, name: name, id: id, file: symbolFileName(name), client: c}
-		d, err := s.take(ctx, u)
-		s.record(c, name+"/"+id, body, &d, err, began)
+	s.decide(w, func() (gate.Decision, error) {
+		u := &intake.Sent{Content: body, Name: name, ID: id, File: depot.SymbolFileName(name), Client: c}
+		d, err := s.Take(ctx, u)
+		s.Record(c, name+"/"+id, body, &d, err, began)
 		return d, err
 	}, func(gate.Decision) string { return "ok\n" })
 }
 
 // moduleOf returns what the first lines of a symbol file say.
-func moduleOf(body *content) (gate.Module, error) {
+func moduleOf(body *intake.Content) (gate.Module, error) {
 	head, err := io.ReadAll(io.LimitReader(body.Reader(), 64<<10))
 	m, ok := gate.Read(head)
 	if err == nil && !ok {
-		err = refuse(http.StatusBadRequest, "the field symbol_file is no symbol file: its first line is no MODULE record")
+		err = intake.Refuse(http.StatusBadRequest, "the field symbol_file is no symbol file: its first line is no MODULE record")
 	}
 	return m, err
 }
 
-// breakpadFields reads the form: the file, and the fields with text.
-func (s *Server) breakpadFields(w http.ResponseWriter, r *http.Request) (body *content, fields map[string]string, err error) {
+// fields reads the form: the file, and the fields with text.
+func (s *breakpadDesk) fields(w http.ResponseWriter, r *http.Request) (body *intake.Content, fields map[string]string, err error) {
 	fields = map[string]string{}
-	form, err := s.form(w, r)
+	form, err := newForm(w, r, s.opt.MaxUpload)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,9 +121,9 @@ func (s *Server) breakpadFields(w http.ResponseWriter, r *http.Request) (body *c
 		}
 		if part.FormName() == "symbol_file" {
 			if body != nil {
-				return body, nil, refuse(http.StatusBadRequest, "the form has two fields symbol_file: send one file in each request")
+				return body, nil, intake.Refuse(http.StatusBadRequest, "the form has two fields symbol_file: send one file in each request")
 			}
-			body, err = s.receive(part, s.opt.MaxFile, true)
+			body, err = s.Receive(part, s.MaxFile, true)
 			if err != nil {
 				return body, nil, err
 			}
@@ -133,13 +136,13 @@ func (s *Server) breakpadFields(w http.ResponseWriter, r *http.Request) (body *c
 		fields[part.FormName()] = string(text)
 	}
 	if body == nil {
-		return nil, nil, refuse(http.StatusBadRequest, "the form has no field symbol_file")
+		return nil, nil, intake.Refuse(http.StatusBadRequest, "the form has no field symbol_file")
 	}
 	return body, fields, nil
 }
 
-// breakpadDecision answers with a decision. kept returns the body of the answer for a file that is in the store now.
-func (s *Server) breakpadDecision(w http.ResponseWriter, decide func() (gate.Decision, error), kept func(gate.Decision) string) {
+// decide answers with a decision. kept returns the body of the answer for a file that is in the store now.
+func (s *breakpadDesk) decide(w http.ResponseWriter, decide func() (gate.Decision, error), kept func(gate.Decision) string) {
 	d, err := decide()
 	if err != nil {
 		s.failed(w, err, breakpadError)
@@ -182,25 +185,25 @@ func breakpadJSON(w http.ResponseWriter, fields ...string) {
 
 const breakpadV2 = "sym-upload-v2"
 
-// breakpadStatus answers GET symbols/FILE/ID:checkStatus.
-func (s *Server) breakpadStatus(w http.ResponseWriter, r *http.Request) {
-	c, text := s.authorize(r, breakpadV2)
-	if c == nil {
+// status answers GET symbols/FILE/ID:checkStatus.
+func (s *breakpadDesk) status(w http.ResponseWriter, r *http.Request) {
+	token, text := s.authorize(r)
+	if token == nil {
 		breakpadError(w, http.StatusForbidden, text)
 		return
 	}
 	name := r.PathValue("file")
 	id, ok := strings.CutSuffix(r.PathValue("id"), ":checkStatus")
-	key, valid := symbolKey(name, id, symbolFileName(name))
+	key, valid := depot.SymbolKey(name, id, depot.SymbolFileName(name))
 	if !ok || !valid {
 		breakpadError(w, http.StatusNotFound, "want symbols/DEBUG_FILE/DEBUG_ID:checkStatus")
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+	ctx, cancel := context.WithTimeout(r.Context(), shortTime)
 	defer cancel()
-	_, err := s.depot.Stat(ctx, key)
+	_, err := s.Depot.Stat(ctx, key)
 	switch {
-	case missing(err):
+	case depot.Missing(err):
 		breakpadJSON(w, "status", "MISSING")
 	case err != nil:
 		s.failed(w, err, breakpadError)
@@ -209,15 +212,14 @@ func (s *Server) breakpadStatus(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// breakpadCreate answers POST uploads:create.
-func (s *Server) breakpadCreate(w http.ResponseWriter, r *http.Request) {
+// create answers POST uploads:create.
+func (s *breakpadDesk) create(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.uploader(w, r, breakpadV2, breakpadError)
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTime)
+	ctx, cancel := context.WithTimeout(r.Context(), shortTime)
 	defer cancel()
-	c.upload = rand.Text()
 	n, err := s.begin(ctx, c, nil)
 	if err != nil {
 		s.failed(w, err, breakpadError)
@@ -227,8 +229,8 @@ func (s *Server) breakpadCreate(w http.ResponseWriter, r *http.Request) {
 	breakpadJSON(w, "uploadUrl", at, "uploadKey", n.id, "upload_url", at, "upload_key", n.id)
 }
 
-// breakpadBody answers PUT of the file.
-func (s *Server) breakpadBody(w http.ResponseWriter, r *http.Request) {
+// put answers PUT of the file.
+func (s *breakpadDesk) put(w http.ResponseWriter, r *http.Request) {
 	release, ok := s.admit(w, r)
 	if !ok {
 		return
@@ -236,7 +238,7 @@ func (s *Server) breakpadBody(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
 	defer cancel()
-	err := s.breakpadKeep(ctx, w, r)
+	err := s.keep(ctx, w, r)
 	if err != nil {
 		s.failed(w, err, breakpadError)
 		return
@@ -244,13 +246,13 @@ func (s *Server) breakpadBody(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// breakpadKeep puts the body of a request into the store, for the session.
-func (s *Server) breakpadKeep(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+// keep puts the body of a request into the store, for the session.
+func (s *breakpadDesk) keep(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	n, err := s.session(ctx, r.PathValue("key"), breakpadV2)
 	if err != nil {
 		return err
 	}
-	f, err := spool.New(s.depot.Spool(), s.opt.MaxUpload)
+	f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload)
 	if err != nil {
 		return err
 	}
@@ -259,18 +261,18 @@ func (s *Server) breakpadKeep(ctx context.Context, w http.ResponseWriter, r *htt
 	if err != nil {
 		return err
 	}
-	return s.putPart(ctx, sessionKey(n.id, "body"), f)
+	return s.putPart(ctx, depot.UploadKey(n.id, "body"), f)
 }
 
 // putPart puts a part of a body into the store, in the place of one that there is.
-func (s *Server) putPart(ctx context.Context, key string, f *spool.File) error {
+func (s *breakpadDesk) putPart(ctx context.Context, key string, f *spool.File) error {
 	blob := &depot.Blob{ReaderAt: f, Length: f.Size(), Type: "application/octet-stream"}
-	for range maxRaces {
-		err := s.depot.Put(ctx, key, blob, nil)
+	for range depot.MaxRaces {
+		err := s.Depot.Put(ctx, key, blob, nil)
 		if !errors.Is(err, depot.ErrChanged) {
 			return err
 		}
-		err = s.depot.Remove(ctx, key)
+		err = s.Depot.Remove(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -278,8 +280,8 @@ func (s *Server) putPart(ctx context.Context, key string, f *spool.File) error {
 	return depot.ErrChanged
 }
 
-// breakpadComplete answers POST uploads/KEY:complete.
-func (s *Server) breakpadComplete(w http.ResponseWriter, r *http.Request) {
+// post answers POST uploads/KEY:complete.
+func (s *breakpadDesk) post(w http.ResponseWriter, r *http.Request) {
 	id, ok := strings.CutSuffix(r.PathValue("key"), ":complete")
 	if !ok {
 		breakpadError(w, http.StatusNotFound, "want uploads/KEY:complete")
@@ -296,7 +298,7 @@ func (s *Server) breakpadComplete(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
 	defer cancel()
-	s.breakpadDecision(w, func() (gate.Decision, error) { return s.complete(ctx, w, r, id) }, func(d gate.Decision) string {
+	s.decide(w, func() (gate.Decision, error) { return s.complete(ctx, w, r, id) }, func(d gate.Decision) string {
 		w.Header().Set("Content-Type", "application/json")
 		if d.Verdict == gate.Same {
 			return "{\"result\": \"DUPLICATE_DATA\"}\n"
@@ -306,7 +308,7 @@ func (s *Server) breakpadComplete(w http.ResponseWriter, r *http.Request) {
 }
 
 // complete decides about the file of a session. If that was done, the decision is the same.
-func (s *Server) complete(ctx context.Context, w http.ResponseWriter, r *http.Request, id string) (d gate.Decision, err error) {
+func (s *breakpadDesk) complete(ctx context.Context, w http.ResponseWriter, r *http.Request, id string) (d gate.Decision, err error) {
 	began := time.Now()
 	n, err := s.session(ctx, id, breakpadV2)
 	if err != nil {
@@ -318,48 +320,48 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, r *http.Re
 	}
 	symbol, err := breakpad.Complete(text)
 	if err != nil {
-		return d, refuse(http.StatusBadRequest, "%v", err)
+		return d, intake.Refuse(http.StatusBadRequest, "%v", err)
 	}
-	err = s.getJSON(ctx, sessionKey(id, "done"), &d)
-	if err == nil || !missing(err) {
+	err = s.getJSON(ctx, depot.UploadKey(id, "done"), &d)
+	if err == nil || !depot.Missing(err) {
 		return d, err
 	}
-	stored, _, err := s.depot.Open(ctx, sessionKey(id, "body"))
-	if missing(err) {
-		return d, refuse(http.StatusBadRequest, "no file was sent yet: PUT it to uploadUrl first")
+	stored, _, err := s.Depot.Open(ctx, depot.UploadKey(id, "body"))
+	if depot.Missing(err) {
+		return d, intake.Refuse(http.StatusBadRequest, "no file was sent yet: PUT it to uploadUrl first")
 	}
 	if err != nil {
 		return d, err
 	}
 	defer stored.Close()
 
-	u := &sent{name: symbol.File, id: symbol.ID, client: n.client(r)}
-	take := s.take
+	u := &intake.Sent{Name: symbol.File, ID: symbol.ID, Client: n.client(r)}
+	take := s.Take
 	switch symbol.Type {
 	case "BREAKPAD":
-		u.file = symbolFileName(symbol.File)
+		u.File = depot.SymbolFileName(symbol.File)
 	case "ELF", "DEBUG_ONLY":
-		u.file = symbol.File
+		u.File = symbol.File
 		if symbol.Type == "DEBUG_ONLY" {
-			u.file += ".debug"
+			u.File += ".debug"
 		}
-		take = func(ctx context.Context, u *sent) (gate.Decision, error) {
-			d, _, err := s.takeOther(ctx, u)
+		take = func(ctx context.Context, u *intake.Sent) (gate.Decision, error) {
+			d, _, err := s.TakeOther(ctx, u)
 			return d, err
 		}
 	default:
-		return d, refuse(http.StatusBadRequest, "%q: the server takes BREAKPAD, ELF and DEBUG_ONLY", symbol.Type)
+		return d, intake.Refuse(http.StatusBadRequest, "%q: the server takes BREAKPAD, ELF and DEBUG_ONLY", symbol.Type)
 	}
-	u.content, err = s.receive(stored, s.opt.MaxFile, symbol.Type == "BREAKPAD")
+	u.Content, err = s.Receive(stored, s.MaxFile, symbol.Type == "BREAKPAD")
 	if err != nil {
 		return d, err
 	}
 	defer u.Close()
 	d, err = take(ctx, u)
-	s.record(u.client, symbol.File+"/"+symbol.ID, u.content, &d, err, began)
+	s.Record(u.Client, symbol.File+"/"+symbol.ID, u.Content, &d, err, began)
 	if err != nil {
 		return d, err
 	}
-	err = s.putJSON(ctx, sessionKey(id, "done"), &d)
-	return d, errors.Join(err, s.depot.Remove(ctx, sessionKey(id, "body")))
+	err = s.putJSON(ctx, depot.UploadKey(id, "done"), &d)
+	return d, errors.Join(err, s.Depot.Remove(ctx, depot.UploadKey(id, "body")))
 }

@@ -1,4 +1,4 @@
-package serve
+package intake
 
 import (
 	"encoding/json"
@@ -59,19 +59,19 @@ func (w *whole) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// record puts a decision about a file into the journal. failed is the reason for which nothing was decided.
-func (s *Server) record(c *client, key string, of *content, d *gate.Decision, failed error, began time.Time) {
-	e := &entry{Time: time.Now().UTC().Format(time.RFC3339Nano), Upload: c.upload, Protocol: c.protocol, Token: c.token.Name,
-		Client: c.address, Key: printable.Elide(printable.String(key), maxShown), Decision: *d, Seconds: time.Since(began).Seconds()}
+// Record puts a decision about a file into the journal. failed is the reason for which nothing was decided.
+func (s *Intake) Record(c *Client, key string, of *Content, d *gate.Decision, failed error, began time.Time) {
+	e := &entry{Time: time.Now().UTC().Format(time.RFC3339Nano), Upload: c.Upload, Protocol: c.Protocol, Token: c.Token,
+		Client: c.Address, Key: printable.Elide(printable.String(key), maxShown), Decision: *d, Seconds: time.Since(began).Seconds()}
 	if of != nil {
-		e.Size, e.MD5 = of.digest.Size, of.digest.MD5
+		e.Size, e.MD5 = of.Digest.Size, of.Digest.MD5
 	}
 	if failed != nil {
 		e.Error = failed.Error()
 	}
 	err := s.journal.write(e)
 	if err != nil {
-		s.opt.Log(err)
+		s.Log(err)
 	}
 }
 
