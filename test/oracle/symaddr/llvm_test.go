@@ -101,7 +101,8 @@ func (c *llvmComparison) run() int {
 			c.compare(pcs[i], functions, ours, want)
 			i++
 		}
-		if i != len(pcs) {
+		_, more := got()
+		if i != len(pcs) || more {
 			c.t.Fatalf("%s: %d answers to %d addresses", c.m.name, i, len(pcs))
 		}
 	}

@@ -85,7 +85,8 @@ func stream(t *testing.T, stdin, name string, args ...string) iter.Seq[string] {
 			}
 			if !yield(strings.TrimSuffix(line, "\n")) {
 				_ = cmd.Process.Kill()
-				break
+				_ = cmd.Wait() // says that it was killed
+				return
 			}
 		}
 		err = cmd.Wait()
