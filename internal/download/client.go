@@ -1,5 +1,6 @@
-// Package download gets files from HTTP servers. A Client has one policy for all: how often a request is sent again
-// and when, how long a server may send nothing, how large a file may be, which redirects are followed.
+// Package download gets files from HTTP servers, and sends requests with files to them. A Client has one policy for
+// all: how often a request is sent again and when, how long a server may send nothing, how large a file may be, which
+// redirects are followed.
 package download
 
 import (
@@ -21,7 +22,7 @@ import (
 	"symkit/internal/address"
 )
 
-// Client gets files from one server. Its fields must not be changed once it is used. Its methods may be called from
+// Client gets files from one server, or sends files to it. Its fields must not be changed once it is used. Its methods may be called from
 // any number of goroutines.
 type Client struct {
 	// Server is the address of the server, without what grants access.
@@ -30,8 +31,8 @@ type Client struct {
 	HTTP *http.Client
 	// Header is sent with each request.
 	Header http.Header
-	// Attempts is the number of requests for a file if the network or the server fails; 0 means 3. A server that never
-	// answers is not asked again. Backoff is the time before the second request, which doubles before each further one;
+	// Attempts is the number of requests for a file if the network or the server fails; 0 means 3. A server that takes
+	// connections and never answers is not asked again, and one that has not answered yet firstAttempts times. Backoff is the time before the second request, which doubles before each further one;
 	// 0 means half a second.
 	Attempts int
 	Backoff  time.Duration
@@ -57,6 +58,8 @@ type Client struct {
 const (
 	usualAttempts = 3
 	usualBackoff  = 500 * time.Millisecond
+	// firstAttempts bounds the attempts to reach a server that has never answered, whose address may be wrong.
+	firstAttempts = 5
 	// maxWait bounds the time between two attempts, also if the server requests more.
 	maxWait = 30 * time.Second
 	// leastBytes is how many bytes a server must send in each Timeout.
@@ -80,7 +83,7 @@ var usualHTTP = &http.Client{CheckRedirect: func(next *http.Request, via []*http
 // Get calls receive with the file at a URL. After a temporary error, of the server, of the network or of receive, Get
 // starts again. An error of the server or of the network is an *Error.
 func (c *Client) Get(ctx context.Context, at address.Address, receive func(*File) error) error {
-	return c.attempt(ctx, func() error {
+	return c.Repeat(ctx, func() error {
 		f, err := c.open(ctx, at)
 		if err != nil {
 			return err
@@ -96,15 +99,16 @@ func (c *Client) Get(ctx context.Context, at address.Address, receive func(*File
 
 // Open opens the file at a URL. The error is an *Error, ErrTooLarge, or the cause of ctx's end.
 func (c *Client) Open(ctx context.Context, at address.Address) (f *File, err error) {
-	err = c.attempt(ctx, func() (err error) {
+	err = c.Repeat(ctx, func() (err error) {
 		f, err = c.open(ctx, at)
 		return err
 	})
 	return f, err
 }
 
-// attempt calls try until it succeeds, fails for good or has failed too often.
-func (c *Client) attempt(ctx context.Context, try func() error) error {
+// Repeat calls try until it succeeds, fails for good or has failed too often. The error is that of the last call, or
+// the cause of ctx's end.
+func (c *Client) Repeat(ctx context.Context, try func() error) error {
 	c.mu.Lock()
 	err := c.refused
 	c.mu.Unlock()
@@ -124,7 +128,8 @@ func (c *Client) attempt(ctx context.Context, try func() error) error {
 			return context.Cause(ctx)
 		}
 		// A server that never answers, whose address may be wrong, would cost the time again.
-		if !temporary(err) || errors.Is(err, ErrStalled) && !c.answered.Load() {
+		answered := c.answered.Load()
+		if !temporary(err) || !answered && (errors.Is(err, ErrStalled) || n+1 >= firstAttempts) {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type Error struct {
 	Server string // its address, without what grants access
 	Err    error  // the cause, with the same text
 	Status int    // of an answer that is not the file; 0: there was none
+	Answer []byte // the beginning of such an answer to a Request
 
 	temporary bool          // the same request may succeed later
 	after     time.Duration // the server's Retry-After
@@ -50,15 +52,25 @@ func (c *Client) failed(err error, temporary bool) *Error {
 }
 
 // refusal returns the error of an answer that is not the file.
-func (c *Client) refusal(r *http.Response) error {
+func (c *Client) refusal(r *http.Response) *Error {
 	code := r.StatusCode
 	e := c.failed(fmt.Errorf("%w %s", ErrStatus, r.Status), code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout)
 	e.Status = code
-	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-	if err == nil && seconds > 0 {
-		e.after = min(time.Duration(seconds), maxWait/time.Second) * time.Second
-	}
+	e.after = after(r.Header.Get("Retry-After"), time.Now())
 	return e
+}
+
+// after returns the time that a Retry-After names, in seconds or as a date (RFC 9110 §10.2.3), at most maxWait.
+func after(text string, now time.Time) time.Duration {
+	seconds, err := strconv.Atoi(text)
+	if err == nil {
+		return time.Duration(min(max(seconds, 0), int(maxWait/time.Second))) * time.Second
+	}
+	date, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(date.Sub(now), 0), maxWait)
 }
 
 // temporary reports whether another attempt may succeed after an error.
@@ -70,18 +82,22 @@ func temporary(err error) bool {
 	return ok && e.Temporary() || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrOther)
 }
 
-// failed returns the error of a request: the reason for which it was ended, or the error of the network.
-func (b *body) failed(err error) error {
-	cause := context.Cause(b.ctx)
+// failed returns the error of a request.
+func (b *body) failed(err error) error { return b.f.c.broken(b.ctx, err) }
+
+// broken returns the error of a request: the reason for which its context was ended, or the error of the network.
+func (c *Client) broken(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(cause, ErrStalled):
-		return b.f.c.failed(cause, true)
+		return c.failed(cause, true)
 	case errors.Is(cause, ErrMaxTime):
-		return b.f.c.failed(cause, false)
+		return c.failed(cause, false)
 	case cause != nil:
 		return cause
 	}
-	return b.f.c.failed(err, !errors.Is(err, ErrRedirect))
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	return c.failed(err, !errors.Is(err, ErrRedirect) && !certificate)
 }
 
 // ServerErrors returns all errors of servers in a tree of errors.
