@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs the programs that symkit's can take the place of: rust-minidump's
 # minidump-stackwalk and Mozilla's dump_syms, from crates.io; also gimli's addr2line, as
-# gimli-addr2line. Breakpad's programs are compared if they are there: minidump_stackwalk,
-# microdump_stackwalk, and dump_syms as breakpad-dump_syms.
+# gimli-addr2line, and Sentry's sentry-cli from npm. Breakpad's programs are compared if they
+# are there: minidump_stackwalk, microdump_stackwalk, and dump_syms as breakpad-dump_syms.
 #
 #   peers.sh
 #
 # They are in $SYMKIT_PEERS (by default ${XDG_CACHE_HOME:-~/.cache}/symkit/peers); programs
-# that are there already are not installed again. Needs cargo (Rust 1.88). With
+# that are there already are not installed again. Needs cargo (Rust 1.88) and npm. With
 # PEERS=installed nothing is installed. The tests of a program that is missing are skipped,
 # and the file SKIPPED has the reason.
 set -euo pipefail
@@ -16,6 +16,7 @@ peers=${SYMKIT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/symkit/peers}
 rust_version=0.27.0
 mozilla_version=2.3.9
 gimli_version=0.27.0
+sentry_version=3.8.0
 mkdir -p "$peers"
 peers=$(cd "$peers" && pwd)
 
@@ -26,7 +27,7 @@ skip() { # PROGRAM REASON
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line; do
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit
@@ -47,3 +48,11 @@ rust() {
 rust minidump-stackwalk minidump-stackwalk "$rust_version" minidump-stackwalk
 rust mozilla-dump_syms dump_syms "$mozilla_version" dump_syms
 rust gimli-addr2line addr2line "$gimli_version" addr2line --features bin
+
+if [[ ! -x $peers/sentry-cli ]]; then
+	if npm install --silent --no-audit --no-fund --prefix "$peers/npm" "@sentry/cli-linux-x64@$sentry_version"; then
+		ln -sf npm/node_modules/@sentry/cli-linux-x64/bin/sentry-cli "$peers/sentry-cli"
+	else
+		skip sentry-cli "npm install failed"
+	fi
+fi

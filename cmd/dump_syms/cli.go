@@ -34,6 +34,9 @@ Examples:
 
   dump_syms -s store *.deb                the programs and debug files in packages
 
+  dump_syms -s tecken+https://symbols.example.com/ store
+                                          the symbol files of a store to a symbol server
+
 The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.
 
 Exit codes: 0 done, 1 an input failed and has no output, 2 written, but something was lost (--strict) or is wrong (--check),
@@ -42,7 +45,7 @@ Exit codes: 0 done, 1 an input failed and has no output, 2 written, but somethin
 // cli holds the command line, parsed by kong. The short flags are Breakpad's,
 // except -o.
 type cli struct {
-	Paths  []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, archives (.a, .zip, .apk) and packages (.deb, .rpm, .snap, AppImages, tar files, OCI image layouts)."`
+	Paths  []string `arg:"" optional:"" name:"path" help:"ELF file, its separate debug file, or a directory of debug files. With --store any number of files, symbol files, archives (.a, .zip, .apk) and packages (.deb, .rpm, .snap, AppImages, tar files, OCI image layouts)."`
 	Output string   `short:"o" placeholder:"FILE" help:"Write to FILE, which appears whole or not at all, instead of standard output. With --store, in addition: for one module."`
 
 	recordFlags

@@ -34,12 +34,17 @@ func (c *cli) find(ctx context.Context) (*batch.Finder, error) {
 		}
 	}
 
-	if c.FilesFrom == "" {
+	if c.FilesFrom != "" {
+		// Opening a FIFO blocks until the FIFO has a writer, and reading from a terminal or a pipe until something is written.
+		err := command.Await(ctx, func() error { return c.addList(ctx, f) })
+		if err != nil {
+			return f, err
+		}
+	}
+	if !f.Empty() || c.Recursive {
 		return f, nil
 	}
-
-	// Opening a FIFO blocks until the FIFO has a writer, and reading from a terminal or a pipe until something is written.
-	return f, command.Await(ctx, func() error { return c.addList(ctx, f) })
+	return f, f.AddStores(ctx)
 }
 
 // openList opens the list of --files-from.

@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	// The client's bounds hold for all modules of the run. A batch has the status line for itself.
 	c.remote = sync.OnceValues(func() (*debuginfod.Client, error) { return messages.Servers(c.Store != "") })
 	p := command.Program{Name: "dump_syms", Description: description, Context: ctx,
-		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards}, Stdout: stdout, Stderr: messages}
+		Examples: map[string]string{"": "dump_syms ./app > app.sym"}, Env: "DUMP_SYMS", Variables: []usage.Variable{command.Debuginfod, shards, tokenVariable, sentryVariable}, Stdout: stdout, Stderr: messages}
 
 	return p.Run(&c, compatible(args), func(*kong.Context) (int, error) {
 		messages.Mute(c.Verbose.least())

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,7 @@ import (
 	"symkit/test/pkgtest"
 	"symkit/test/programtest"
 	"symkit/test/testfile"
+	"symkit/test/uploadtest"
 )
 
 // pack returns a package, or the files of a layout.
@@ -61,6 +63,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 // [AS]` puts a file of the repository's testdata/elf into the script's
 // directory, unpacked.
 func TestScripts(t *testing.T) {
+	var servers sync.Map // by the working directory of the script
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -123,6 +126,30 @@ func TestScripts(t *testing.T) {
 				}
 				ts.Check(z.Close())
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), out.Bytes(), 0o666))
+			},
+			// server [old]: starts a symbol server, whose address is in $SERVER.
+			"server": func(ts *testscript.TestScript, _ bool, args []string) {
+				s := uploadtest.New(t, uploadtest.Options{Token: "sesamtoken", Old: len(args) > 0})
+				servers.Store(ts.MkAbs("."), s)
+				ts.Setenv("SERVER", s.URL)
+			},
+			// uploaded [DIR]: lists the files on the server, or compares them with those below DIR.
+			"uploaded": func(ts *testscript.TestScript, _ bool, args []string) {
+				s, _ := servers.Load(ts.MkAbs("."))
+				got := map[string]string{}
+				for name, data := range s.(*uploadtest.Server).Files() {
+					got[name] = string(data)
+				}
+				if len(args) > 0 {
+					diff := cmp.Diff(files(ts, args[0]), got)
+					if diff != "" {
+						ts.Fatalf("%s: %s", args[0], diff)
+					}
+					return
+				}
+				for _, name := range slices.Sorted(maps.Keys(got)) {
+					fmt.Fprintln(ts.Stdout(), name)
+				}
 			},
 			// pad FILE: appends a byte.
 			"pad": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -40,7 +40,8 @@ func TestSecrets(t *testing.T) {
 		append([]string{"-v", "--store", store, "--shard", "1/2", "--manifest", at("manifest"), "--report", at("page"), "--done", at("done")}, all...),
 		append([]string{"--store", store, "--check", "--strict", "--manifest", at("manifest")}, all[:1]...),
 		{"--store", store, "--files-from", url("/list")}, {"--store", store, "--files-from", url("/none")}, {"--store", store, "--files-from", url("/" + name)},
-		{"--store", url("/store"), all[0]}, {"--store", "s3://sesamuser:sesampassword@bucket/?token=sesamtoken", all[0]}, {"-o", url("/x"), all[0]},
+		{"--store", url("/store"), all[0]}, {"--store", "tecken+" + url("/store"), all[0]}, {"--store", "breakpad+http://127.0.0.1:1/?token=sesamtoken", all[0]},
+		{"--store", "sentry+http://127.0.0.1:1/a/b#sesamfragment", all[0]}, {"--store", "s3://sesamuser:sesampassword@bucket/?token=sesamtoken", all[0]}, {"-o", url("/x"), all[0]},
 		{"--store", store, "--sysroot", url("/"), all[0]}, {"--path-map", url("/"), all[0]}, {"--done", url("/x"), "--store", store, all[0]},
 		{"--manifest", url("/x"), "--store", store, all[0]}, {"--mapping-file", url("/x"), all[0]}, {"--store", store, "--compress", all[0]},
 	} {

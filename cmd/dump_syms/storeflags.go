@@ -7,17 +7,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"symkit/dump/batch"
 	"symkit/dump/store"
+	"symkit/internal/address"
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/objects"
+	"symkit/internal/smallfile"
+	"symkit/internal/upload"
+	"symkit/internal/usage"
 )
 
 // storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
-	Store     string `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, or s3://BUCKET/PREFIX."`
+	Store     string `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, s3://BUCKET/PREFIX, or a symbol server: tecken+https://HOST/, sentry+https://HOST/ORG/PROJECT, breakpad+https://HOST/PATH. Symbol files and directories of these are inputs, too, after a check."`
+	TokenFile string `name:"token-file" placeholder:"FILE" help:"Read the token for a server from FILE. Default: the variable SYMKIT_TOKEN or, for Sentry, SENTRY_AUTH_TOKEN."`
 	Recursive bool   `short:"R" help:"Dump all ELF files below the directories given."`
 	Empty     bool   `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
 	FilesFrom string `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
@@ -25,7 +31,7 @@ type storeFlags struct {
 	Force     bool   `help:"Replace symbol files that are in the store already."`
 	Compress  string `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
 	Layout    string `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
-	WithELF   bool   `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb)."`
+	WithELF   bool   `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb); on servers where the protocol has a place for them."`
 	Alias     bool   `help:"Store a module under its file names too, not only under its SONAME."`
 }
 
@@ -64,10 +70,13 @@ func (c *cli) validateStore() error {
 			return errors.New("--output and --manifest cannot both be standard output")
 		case c.Header:
 			return errors.New("--store and --header-only exclude each other")
-		case c.WithELF && c.Layout == "breakpad":
+		case c.WithELF && c.Layout == "breakpad" && !upload.IsURL(c.Store):
 			return errors.New("--with-elf needs --layout=unified or --layout=gdb")
 		}
-		var err error
+		err := c.validateServer()
+		if err != nil {
+			return err
+		}
 		c.shard, err = batch.ParseShard(c.Shard, os.Getenv)
 		if err != nil {
 			return fmt.Errorf("--shard: %w", err)
@@ -81,12 +90,31 @@ func (c *cli) validateStore() error {
 		set  bool
 	}{
 		{"recursive", c.Recursive}, {"allow-empty", c.Empty}, {"files-from", c.FilesFrom != ""}, {"force", c.Force}, {"compress", c.Compress != "none"},
-		{"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-elf", c.WithELF},
+		{"token-file", c.TokenFile != ""}, {"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-elf", c.WithELF},
 		{"manifest", c.Manifest != ""}, {"report", c.Report != ""}, {"memory", c.Memory != 0}, {"shard", c.Shard != ""}, {"done", c.Done != ""}, {"worker", c.Worker},
 	} {
 		if flag.set {
 			return fmt.Errorf("--%s needs --store", flag.name)
 		}
+	}
+	return nil
+}
+
+// validateServer checks the flags of a store on a server.
+func (c *cli) validateServer() error {
+	switch {
+	case !upload.IsURL(c.Store) && c.TokenFile != "":
+		return errors.New("--token-file is for servers; other stores need no token")
+	case !upload.IsURL(c.Store):
+		return nil
+	case c.Layout != "breakpad" || c.Compress != "none":
+		return errors.New("--layout and --compress are not for servers, whose protocols decide; leave them out")
+	case c.gsym():
+		return errors.New("--format=gsym: symbol servers take no GSYM files; leave it out, or give a directory")
+	}
+	err := upload.Check(c.Store)
+	if err != nil {
+		return fmt.Errorf("--store %w", err)
 	}
 	return nil
 }
@@ -110,7 +138,13 @@ func (c *cli) addresses() error {
 	if c.Store == "" {
 		schemes = nil // of one module, files are mapped
 	}
-	return cmp.Or(command.Output("--store", c.Store, objects.Name), command.Output("--output", c.Output), command.Output("--manifest", c.Manifest),
+	if !upload.IsURL(c.Store) {
+		err := command.Output("--store", c.Store, append([]string{objects.Name}, upload.Schemes...)...)
+		if err != nil {
+			return err
+		}
+	}
+	return cmp.Or(command.Output("--output", c.Output), command.Output("--manifest", c.Manifest),
 		command.Output("--report", c.Report), command.Output("--done", c.Done), command.Inputs("", c.Paths, schemes...),
 		command.Inputs("--files-from", []string{c.FilesFrom}, command.Schemes...))
 }
@@ -123,12 +157,15 @@ var (
 // openStore opens the store that the flags describe.
 func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
 	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force}
-	if objects.IsURL(f.Store) {
+	switch {
+	case objects.IsURL(f.Store):
 		s, err := store.OpenBucket(ctx, f.Store, opt)
 		if err != nil {
 			return nil, fmt.Errorf("--store %s: %w", f.Store, err)
 		}
 		return s, nil
+	case upload.IsURL(f.Store):
+		return f.openServer(ctx, opt)
 	}
 
 	s, err := store.Open(f.Store, opt)
@@ -136,6 +173,51 @@ func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
 		return nil, fmt.Errorf("--store %s: %w; give a directory", f.Store, e.Err)
 	}
 	return s, err
+}
+
+// openServer opens the store on a server.
+func (f *storeFlags) openServer(ctx context.Context, opt store.Options) (*store.Store, error) {
+	token, err := f.token()
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.OpenServer(ctx, f.Store, token, opt)
+	if errors.Is(err, store.ErrToken) {
+		err = fmt.Errorf("%w; give a token with --token-file or %s", err, tokenVariable.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--store %v: %w", address.New(f.Store), err)
+	}
+	return s, nil
+}
+
+// tokenVariable has the token for any server, sentryVariable that of Sentry's own program.
+var (
+	tokenVariable  = usage.Variable{Name: "SYMKIT_TOKEN", Help: "The token for the server that --store names."}
+	sentryVariable = usage.Variable{Name: "SENTRY_AUTH_TOKEN", Help: "The token for a Sentry server, without SYMKIT_TOKEN."}
+)
+
+// maxToken bounds the file of a token, in bytes.
+const maxToken = 64 << 10
+
+// token returns the token for the server.
+func (f *storeFlags) token() (string, error) {
+	if f.TokenFile == "" {
+		token := os.Getenv(tokenVariable.Name)
+		if token == "" && strings.HasPrefix(f.Store, "sentry+") {
+			token = os.Getenv(sentryVariable.Name)
+		}
+		return token, nil
+	}
+	data, err := smallfile.Read(f.TokenFile, maxToken)
+	if err != nil {
+		return "", command.Unreadable("--token-file", f.TokenFile, err, "a file with the token alone")
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", fmt.Errorf("--token-file %s: the file is empty; give a file with the token alone", f.TokenFile)
+	}
+	return token, nil
 }
 
 // openManifest opens the file of --manifest and returns the function that closes

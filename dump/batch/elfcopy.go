@@ -18,7 +18,7 @@ type elfCopy struct {
 }
 
 // elfCopies returns the places of a module's ELF files in a store. GDB's layout has two for a program with debug
-// information.
+// information. A server that takes no programs takes those with debug information in the place of debug files.
 func elfCopies(m *single.Module, s *store.Store, place store.Module, gdb bool) (copies []elfCopy, err error) {
 	for i, f := range []*elfx.File{m.Image.Main, m.Image.Debug} {
 		if f == nil {
@@ -38,14 +38,16 @@ func elfCopies(m *single.Module, s *store.Store, place store.Module, gdb bool) (
 		// GDB looks for debug information in BUILDID.debug only, so a program that has
 		// its debug information inside is stored under that name, too.
 		inside := m.Image.Debug == nil && f.Section(".debug_info") != nil
-		if gdb && c.kind == store.Executable && inside {
+		if (gdb || len(c.paths) == 0) && c.kind == store.Executable && inside {
 			more, err := s.Paths(place, store.DebugInfo)
 			if err != nil {
 				return nil, err
 			}
 			c.paths = append(c.paths, more...)
 		}
-		copies = append(copies, c)
+		if len(c.paths) > 0 {
+			copies = append(copies, c)
+		}
 	}
 	return copies, nil
 }

@@ -38,6 +38,21 @@ type Finder struct {
 	failures failures
 }
 
+// AddStores adds the symbol files below the directories in Dirs, which are stores then. Without a symbol file, Dirs is
+// left as it is.
+func (f *Finder) AddStores(ctx context.Context) error {
+	for _, dir := range f.Dirs {
+		err := f.addStore(ctx, dir)
+		if err != nil {
+			return err
+		}
+	}
+	if !f.Empty() {
+		f.Dirs = nil
+	}
+	return nil
+}
+
 // Empty reports whether there is no file, not even one that cannot be read.
 func (f *Finder) Empty() bool { return len(f.inputs)+f.failures.count() == 0 }
 
@@ -50,7 +65,7 @@ func (f *Finder) Paths() []string {
 	return paths
 }
 
-// Add adds the inputs of an argument: a file, the members of an archive, the ELF files
+// Add adds the inputs of an argument: an ELF file, a symbol file, the members of an archive, the ELF files
 // below a directory, a package or the layers of an OCI image layout, which Dump reads.
 // The argument may be a symbolic link; links below a directory are not followed.
 func (f *Finder) Add(ctx context.Context, path string) error {
@@ -97,6 +112,9 @@ func (f *Finder) file(path string) {
 	start, err := magic(path, pkg.HeadSize)
 	reopen := func() (io.ReadCloser, error) { return os.Open(path) }
 	switch {
+	case err == nil && isSymbols(path, start):
+		f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits, Symbols: true})
+		return
 	case err != nil || isELF(start) && !pkg.IsImage(start):
 		f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits}) // Open returns the error
 		return

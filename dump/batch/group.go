@@ -118,6 +118,9 @@ func look(in *input) (t traits) {
 	if in.Packed != nil {
 		return in.Packed.traits // Index has looked
 	}
+	if in.Symbols {
+		return symbolTraits(in.Path)
+	}
 	f, err := in.Open()
 	if err != nil {
 		return traits{err: err}

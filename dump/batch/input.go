@@ -25,6 +25,8 @@ type input struct {
 	// Found is set for a file that was found in a directory or an archive, not named.
 	// Such a file need not have symbols.
 	Found bool
+	// Symbols is set for a symbol file; others are ELF files.
+	Symbols bool
 	// Limits bound the file when it is opened. A Member has the limits of its archive.
 	Limits limits.Limits
 

@@ -47,6 +47,10 @@ func (j *job) prepare(ctx context.Context, b *sink, mod *module) {
 		j.rec.Debug = mod.Debug.Name()
 	}
 
+	if mod.Main.Symbols {
+		j.err = j.identifySymbols()
+		return
+	}
 	j.err = j.open(ctx)
 	if j.err != nil {
 		return
@@ -193,6 +197,9 @@ const smallModule = 256 << 10
 
 // dump dumps the module into the store.
 func (j *job) dump(ctx context.Context) (r Result, err error) {
+	if j.mod.Main.Symbols {
+		return j.copySymbols(ctx)
+	}
 	err = j.open(ctx)
 	if err != nil {
 		return r, err
@@ -268,9 +275,12 @@ func placeKey(path string) (key [16]byte) {
 }
 
 // sameFile reports whether two modules without build ids are copies of each
-// other: files with the same bytes.
+// other: files with the same bytes, unpacked those of symbol files.
 func (j *job) sameFile(other *place) bool {
 	a, b := &j.mod.Main, &other.main
+	if a.Symbols && b.Symbols {
+		return sameSymbols(a, b)
+	}
 	if a.Packed != nil && b.Packed != nil {
 		return a.Packed.sameContent(b.Packed)
 	}

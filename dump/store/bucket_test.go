@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"symkit/internal/objects"
+	"symkit/internal/spool"
 )
 
 // memory is a store of objects in memory.
@@ -38,7 +39,7 @@ func (m *memory) Create(_ context.Context, name string, o objects.Content, h obj
 // files through a temporary file.
 func TestObjects(t *testing.T) {
 	m := &memory{objects: map[string]string{}}
-	s := &Store{objects: m, opt: Options{Compression: Gzip}}
+	s := &Store{&bucket{m, t.Context()}, Options{Compression: Gzip}}
 	paths, err := s.Paths(Module{Names: []string{"a"}, ID: "1"}, Symbols)
 	if err != nil || len(paths) != 1 || paths[0] != "a/1/a.sym" {
 		t.Fatal(paths, err)
@@ -60,8 +61,8 @@ func TestObjects(t *testing.T) {
 		t.Error(size, err)
 	}
 
-	text = make([]byte, memorySpool+1)
-	s = &Store{objects: m}
+	text = make([]byte, spool.Memory+1)
+	s = &Store{place: &bucket{m, t.Context()}}
 	if _, err := s.Put([]string{"large"}, Symbols, write); err != nil || m.objects["large"] != string(text) {
 		t.Errorf("%d bytes, %v", len(m.objects["large"]), err)
 	}

@@ -24,6 +24,23 @@ var suffixes = []string{"", ".gz", ".zst"}
 // maxSuffix is the length of the longest of the suffixes.
 const maxSuffix = len(".zst")
 
+// suffix returns what the compression adds to the names of files of a kind. symbolicator recognises compression by the
+// content, not by the name.
+func (o Options) suffix(kind Kind) string {
+	if o.Layout == Breakpad || o.Layout == GDB && kind <= GSYM {
+		return suffixes[o.Compression]
+	}
+	return ""
+}
+
+// compression returns how files of a kind are compressed.
+func (o Options) compression(kind Kind) Compression {
+	if kind <= GSYM || o.Layout == Unified {
+		return o.Compression
+	}
+	return None
+}
+
 // compress calls write with a writer that compresses to w.
 func (c Compression) compress(w io.Writer, write func(io.Writer) error) error {
 	switch c {

@@ -48,6 +48,10 @@ var (
 	errNoBuildID = errors.New("no build id, by which this layout finds modules")
 	// errNoPlace is the error for an ELF file in a layout of symbol files alone.
 	errNoPlace = errors.New("this layout has no place for ELF files")
+	// errNoELF is the error for an ELF file on a server that has no place for it.
+	errNoELF = errors.New("this server takes symbol files alone")
+	// errNoGSYM is the error for a GSYM file on a server.
+	errNoGSYM = errors.New("symbol servers take no GSYM files")
 	// errNameTooLong is the error for a name that file systems do not accept.
 	errNameTooLong = errors.New("name is too long for a file")
 )

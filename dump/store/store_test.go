@@ -228,7 +228,7 @@ func TestErrors(t *testing.T) {
 	if err := fail(&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}); !errors.Is(err, ErrStore) {
 		t.Errorf("a full disk: %v", err)
 	}
-	if entries, err := os.ReadDir(s.dir); err != nil || len(entries) != 0 {
+	if entries, err := os.ReadDir(s.Path("")); err != nil || len(entries) != 0 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 	if _, err := Open(filepath.Join(os.DevNull, "x"), Options{}); err == nil {

@@ -14,7 +14,7 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/usage", "internal/worker", "limits"},
+	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/gsymout", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
-	"dump/batch":            {"check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
+	"dump/batch":            {"check/lint", "check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "emit", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
 	"internal/plt":          {"elfx", "internal/filename", "internal/wire"},
 	"internal/debuginfo":    {"elfx", "elfx/companion", "internal/dwarfx", "internal/par", "limits"},
 	"internal/dwarfx":       {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
@@ -104,7 +104,7 @@ var allowed = map[string][]string{
 	"dump/internal/write":   {"dump/internal/record", "emit", "internal/crash", "internal/dwarfx", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
 	"dump/single":           {"check", "check/report", "dump", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
-	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects"},
+	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects", "internal/spool", "internal/upload"},
 
 	// Files.
 	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
@@ -147,6 +147,7 @@ var allowed = map[string][]string{
 	"test/programtest":       {"internal/command", "test/testfile"},
 	"test/soak":              {"test/mutant", "test/testfile"},
 	"test/testfile":          {},
+	"test/uploadtest":        {},
 
 	// Command lines as values; manual pages and completions.
 	"internal/usage":       {},
@@ -180,6 +181,8 @@ var allowed = map[string][]string{
 	"internal/filecache":      {"internal/atomicfile", "internal/quantity"},
 	"limits":                  {"internal/limitof"},
 	"located":                 {"internal/printable"},
+	"internal/spool":          {},
+	"internal/upload":         {"internal/address", "internal/crash", "internal/download", "internal/printable", "internal/quantity", "internal/spool"},
 	"internal/remote":         {"internal/address", "internal/download", "internal/filecache", "internal/filename", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
 	"internal/objects":        {"internal/address", "internal/download", "internal/filename"},
 	"internal/standin":        {"elfx", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limitof", "internal/mem", "internal/smallfile", "internal/usage", "internal/wire", "walk", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report"},
