@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -188,11 +190,15 @@ func (s *llvmSession) options(v *values, addr2line bool) error {
 // open opens the module of a key of the cache: a path, or BUILDID: and a build id.
 func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error) {
 	path := key
-	if id, found := strings.CutPrefix(key, "BUILDID:"); found {
-		path = byBuildID(s.search.DebugDirs, id)
-		if path == "" {
+	digits, found := strings.CutPrefix(key, "BUILDID:")
+	if found {
+		id, _ := hex.DecodeString(digits) // no file has a part of an id
+		paths := s.search.BuildIDPaths(id, ".debug")
+		n := slices.IndexFunc(paths, func(path string) bool { _, err := os.Stat(path); return err == nil })
+		if n < 0 {
 			return nil, fs.ErrNotExist
 		}
+		path = paths[n]
 	}
 	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
 	if err != nil {
@@ -202,25 +208,6 @@ func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error
 		return nil, err
 	}
 	return f, nil
-}
-
-// byBuildID returns the path of the debug file of a build id in directories of debug files, or "".
-func byBuildID(dirs []string, id string) string {
-	if len(dirs) == 0 {
-		dirs = []string{companion.DefaultDebugDir}
-	}
-	id = strings.ToLower(id)
-	for _, dir := range dirs {
-		if len(id) < 4 || strings.ContainsAny(id, "/.") {
-			return ""
-		}
-		path := dir + "/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
-		_, err := os.Stat(path)
-		if err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // cause returns the text of an error as the peer words it, for files that cannot be opened.

@@ -192,3 +192,23 @@ func TestPeers(t *testing.T) {
 		}
 	}
 }
+
+// TestLLVMBuildID: llvm-symbolizer finds a debug file by its build id; an id that no file has, or that is none, is a file
+// that is not there.
+func TestLLVMBuildID(t *testing.T) {
+	const id = "8cb693933a6223a77971790e89f1dba9597e3982"
+	dir := t.TempDir()
+	err := os.MkdirAll(filepath.Join(dir, ".build-id", id[:2]), 0o777)
+	if err != nil {
+		t.Fatal(err)
+	}
+	programtest.Write(t, filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug"), programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5-stripped.debug"))
+	const found, none = "shop::Stack<int, 4>::pop()\n/symkit/src/cxx.h:36:19\nrun\n/symkit/src/cxx.cc:117:25\n\n", "??\n??:0:0\n\n"
+	for line, want := range map[string]string{"BUILDID:" + id + " 0x4012de": found, "BUILDID:" + strings.ToUpper(id) + " 0x4012de": found,
+		"BUILDID:8c 1": none, "BUILDID:../x 1": none, "BUILDID:0000" + id[4:] + " 1": none} {
+		got := runWith(t, "llvm-symbolizer", line+"\n", "--debug-file-directory="+dir)
+		if got.code != 0 || got.stdout != want {
+			t.Errorf("%s: %+v, want %s", line, got, want)
+		}
+	}
+}
