@@ -51,11 +51,11 @@ func (x *scanner) call(f *callForm, next int) bool {
 	return true
 }
 
-// inline adds the inlined call just read. It returns false for a call without code or
-// without an origin: gcc writes both.
+// inline adds the inlined call just read. Unless the scan is to be full, it returns false for a
+// call without code or without an origin: gcc writes both.
 func (x *scanner) inline() bool {
 	origin := x.origin()
-	if origin == 0 {
+	if origin == 0 && !x.s.Full {
 		return false
 	}
 	ranges := x.ranges()

@@ -482,3 +482,33 @@ func TestConcurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestFullScan: with Full, calls without code are found, which others can lie in, and calls of functions that have no DIE.
+func TestFullScan(t *testing.T) {
+	a := le5.asm().units(`
+unit
+  CompileUnit
+    Subprogram @inner Name:string=inner
+    Subprogram Name:string=f Lowpc:addr=0x1000 Highpc:data1=0x10
+      InlinedSubroutine Lowpc:addr=0x1001 Highpc:data1=2 CallFile:data1=1 CallLine:data1=5 CallColumn:data1=7
+      InlinedSubroutine AbstractOrigin:ref4=@inner CallFile:data1=1 CallLine:data1=6
+        InlinedSubroutine AbstractOrigin:ref4=@inner Lowpc:addr=0x1004 Highpc:data1=2 CallFile:data1=2 CallLine:data1=8
+`)
+	d, errs := Open(a.sections(), a.code)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for full, want := range map[bool]string{
+		false: "f 1000-1010\n call 2:8 of @inner 1004-1006\n",
+		true:  "f 1000-1010\n call 1:5 1001-1003\n call 1:6 of @inner\n  call 2:8 of @inner 1004-1006\n",
+	} {
+		s := Scan{Full: full}
+		err := d.ScanUnit(d.Units[0], true, &s)
+		if got := a.render(d.Units[0], &s); err != nil || got != want {
+			t.Errorf("%v: %v\n%s, want\n%s", full, err, got, want)
+		}
+		if full && s.Places[0].Column != 7 {
+			t.Errorf("%+v", s.Places)
+		}
+	}
+}

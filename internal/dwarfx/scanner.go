@@ -34,7 +34,8 @@ type Place struct{ Column, Discriminator uint32 }
 
 // Scan is the result of a unit. Its slices are reused by the next Scan into it.
 type Scan struct {
-	// Full makes ScanUnit fill Places, and record the inlined calls without code too: others lie in them.
+	// Full makes ScanUnit fill Places, and record the inlined calls without code too, since others lie in them, and those
+	// of functions that have no DIE, whose origin is 0.
 	Full bool
 
 	Funcs   []Func
