@@ -16,18 +16,32 @@ type pacedWriter struct {
 	control *http.ResponseController
 	stall   time.Duration
 	left    int // bytes until the time begins anew
+	status  int // 0: not written
+	sent    int64
 }
 
 // Unwrap is for http.ResponseController.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader implements http.ResponseWriter.
+func (w *pacedWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
 func (w *pacedWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
 	if w.left <= 0 {
 		w.left = pace
 		_ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) // not every connection has one
 	}
 	n, err := w.ResponseWriter.Write(p)
 	w.left -= n
+	w.sent += int64(n)
 	return n, err
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
+	"symkit/serve/internal/metrics"
 	"symkit/serve/internal/tokens"
 	"symkit/serve/internal/uploads"
 )
@@ -47,6 +49,8 @@ type Options struct {
 	Requests int
 	// Stall is the time in which a client has to take or send 64 KiB, again and again; 0 means a minute.
 	Stall time.Duration
+	// Version is what /__version__ says about the program.
+	Version string
 	// Log, if not nil, is called with errors of the store, which clients see as a status alone.
 	Log func(err error)
 }
@@ -57,38 +61,53 @@ type Server struct {
 	depot  depot.Depot
 	intake *intake.Intake
 	mux    *http.ServeMux
+	counts *metrics.Metrics
 	slots  chan struct{} // of requests
 }
 
 // New opens the store at a path, or at the address s3://BUCKET/PREFIX of a bucket, and returns the server of it. ctx is
 // that of opening the bucket.
 func New(ctx context.Context, store string, opt Options) (*Server, error) {
+	open := func() (depot.Depot, error) { return depot.OpenDirectory(store, opt.Spool) }
+	if objects.IsURL(store) {
+		open = func() (depot.Depot, error) { return depot.OpenBucket(ctx, store, opt.Spool) }
+	}
+	d, err := open()
+	if err != nil {
+		return nil, err
+	}
+	s, err := newServer(d, opt)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return s, nil
+}
+
+// newServer returns the server of a depot.
+func newServer(d depot.Depot, opt Options) (*Server, error) {
 	opt.MaxFile = cmp.Or(opt.MaxFile, 4<<30)
 	opt.MaxUpload, opt.MaxUnpacked = cmp.Or(opt.MaxUpload, 2<<30), cmp.Or(opt.MaxUnpacked, 16<<30)
 	opt.Accept, opt.Uploads, opt.Memory, opt.Timeout = cmp.Or(opt.Accept, gate.Lint), cmp.Or(opt.Uploads, 8), cmp.Or(opt.Memory, 1<<30), cmp.Or(opt.Timeout, 15*time.Minute)
 	opt.Requests = cmp.Or(opt.Requests, 1024)
 	opt.Stall = cmp.Or(opt.Stall, time.Minute)
-	if opt.Log == nil {
-		opt.Log = func(error) {}
+	s := &Server{opt: opt, depot: d, mux: http.NewServeMux(), counts: metrics.New(), slots: make(chan struct{}, opt.Requests)}
+	s.opt.Log = func(err error) {
+		s.counts.Error()
+		if opt.Log != nil {
+			opt.Log(err)
+		}
 	}
-	s := &Server{opt: opt, mux: http.NewServeMux(), slots: make(chan struct{}, opt.Requests)}
+
 	desk := uploads.Options{URL: opt.URL, MaxUpload: opt.MaxUpload, MaxUnpacked: opt.MaxUnpacked, Uploads: opt.Uploads, Timeout: opt.Timeout, Stall: opt.Stall}
-	var err error
 	if opt.Tokens != "" {
-		desk.Tokens, err = tokens.Open(opt.Tokens, opt.Log)
+		known, err := tokens.Open(opt.Tokens, s.opt.Log)
 		if err != nil {
 			return nil, err
 		}
+		desk.Tokens = known
 	}
-	if objects.IsURL(store) {
-		s.depot, err = depot.OpenBucket(ctx, store, opt.Spool)
-	} else {
-		s.depot, err = depot.OpenDirectory(store, opt.Spool)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.intake = intake.New(s.depot, intake.Options{Accept: opt.Accept, Debuginfod: opt.Debuginfod, Journal: opt.Journal, MaxFile: opt.MaxFile, Memory: opt.Memory, Log: opt.Log})
+	s.intake = intake.New(d, intake.Options{Accept: opt.Accept, Debuginfod: opt.Debuginfod, Journal: opt.Journal, MaxFile: opt.MaxFile, Memory: opt.Memory,
+		Log: s.opt.Log, Count: s.counts.Decision})
 	s.routes()
 	uploads.New(s.intake, desk).Routes(s.mux)
 	return s, nil
@@ -124,6 +143,8 @@ func (s *Server) routes() {
 		notFound(w, "no such address: the server has /NAME/ID/FILE and /buildid/ID/KIND")
 	})
 	s.mux.HandleFunc("OPTIONS /", s.preflight)
+	s.mux.Handle("GET /metrics", s.counts.Handler())
+	s.mux.HandleFunc("GET /__version__", s.version)
 	s.mux.HandleFunc("GET /__lbheartbeat__", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "{}") })
 	s.mux.HandleFunc("GET /__heartbeat__", s.health)
 	s.mux.HandleFunc("GET /healthz", s.health)
@@ -131,17 +152,20 @@ func (s *Server) routes() {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: s.opt.Stall}
-	r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), stall: s.opt.Stall}
-	allow(w)
+	began := time.Now()
+	s.counts.Begin()
+	paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: s.opt.Stall}
+	defer func() { s.counts.End(r.Pattern, paced.status, paced.sent, time.Since(began)) }()
+	r.Body = &pacedBody{ReadCloser: r.Body, control: paced.control, stall: s.opt.Stall}
+	allow(paced)
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	default:
-		busy(w)
+		busy(paced)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(paced, r)
 }
 
 // allow has browsers give what the server answers to pages of any origin: the answers depend on no cookies.
@@ -173,6 +197,12 @@ GET /buildid/ID/KIND      ELF files, as debuginfod has them: DEBUGINFOD_URLS is 
   stackwalk --symbols THIS-ADDRESS crash.dmp
   minidump-stackwalk --symbols-url THIS-ADDRESS crash.dmp
 `
+
+// version answers as Mozilla's servers do (Dockerflow).
+func (s *Server) version(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, "{\"source\": \"symkit\", \"version\": %q, \"commit\": \"\", \"build\": \"\"}\n", s.opt.Version)
+}
 
 // health says whether the store can be read.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {

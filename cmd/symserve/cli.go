@@ -64,7 +64,7 @@ type cli struct {
 	Stall    time.Duration `default:"1m" placeholder:"TIME" help:"A client has to take or send 64 KiB in TIME, again and again. Default: 1m."`
 	Grace    time.Duration `default:"30s" placeholder:"TIME" help:"After SIGTERM, finish the requests in progress for TIME. Default: 30s, at most 10m."`
 
-	Version command.VersionFlag `help:"Print the version and exit."`
+	Version command.VersionFlag `env:"-" help:"Print the version and exit."`
 
 	stdout io.Writer
 	stderr *command.Messages
@@ -93,7 +93,7 @@ func (c *cli) Validate() error {
 func (c *cli) serve(ctx context.Context) error {
 	log := func(err error) { command.Line(c.stderr, "symserve: error: %v", err) }
 	opt := serve.Options{Spool: c.Spool, MaxFile: int64(c.MaxFile), Requests: c.Requests, Stall: c.Stall, Log: log, Tokens: c.Tokens, URL: c.URL,
-		Accept: gate.Accept(c.Accept), Journal: c.stderr, MaxUpload: int64(c.MaxUpload), Uploads: c.Uploads, Memory: int64(c.Memory), Timeout: c.Timeout}
+		Accept: gate.Accept(c.Accept), Journal: c.stderr, MaxUpload: int64(c.MaxUpload), Uploads: c.Uploads, Memory: int64(c.Memory), Timeout: c.Timeout, Version: command.Version()}
 	if c.Journal != "" {
 		f, err := os.OpenFile(c.Journal, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 		if err != nil {

@@ -17,7 +17,7 @@ func main() { command.MainUntil("symserve", mostGrace, run) }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	messages := command.NewMessages("symserve", stderr)
 	c := cli{stdout: stdout, stderr: messages}
-	p := command.Program{Name: "symserve", Description: description, Context: ctx,
+	p := command.Program{Name: "symserve", Description: description, Context: ctx, Env: "SYMSERVE",
 		Variables: []usage.Variable{command.Debuginfod},
 		Examples:  map[string]string{"": "symserve /srv/symbols"}, Stdout: stdout, Stderr: messages}
 	return p.Run(&c, args, func(*kong.Context) (int, error) {

@@ -75,6 +75,7 @@ func newShared(ctx context.Context, src source, work string) (s shared, err erro
 		copies[name] = "share/doc/symkit/" + name
 	}
 	copies["packaging/cmake/symkit-config.cmake"] = "lib/cmake/symkit/symkit-config.cmake"
+	copies["packaging/systemd/symserve.service"] = "lib/systemd/system/symserve.service"
 
 	for from, to := range copies {
 		text, err := os.ReadFile(filepath.Join(src.root, filepath.FromSlash(from)))

@@ -23,11 +23,12 @@ var allowed = map[string][]string{
 	"scripts/gofixture": {},
 
 	// The symbol server.
-	"serve":                   {"elfx/debuginfod", "internal/objects", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/tokens", "serve/internal/uploads"},
+	"serve":                   {"elfx/debuginfod", "internal/objects", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads"},
 	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
 	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/gunzip", "internal/objects"},
 	"serve/internal/intake":   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/mem", "internal/printable", "serve/gate", "serve/internal/depot", "serve/internal/spool"},
+	"serve/internal/metrics":  {},
 	"serve/internal/spool":    {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
 	"serve/internal/tokens":   {"internal/smallfile"},

@@ -18,6 +18,8 @@ type Options struct {
 	MaxFile    int64              // bytes of a file, unpacked
 	Memory     int64              // bytes that examinations take together
 	Log        func(err error)    // not nil
+	// Count is called with each decision about a file of a size; the verdict is "error" if there is none. Not nil.
+	Count func(protocol, verdict string, size int64)
 }
 
 // Intake takes files. Its methods may be called from any number of goroutines.

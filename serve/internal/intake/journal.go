@@ -66,9 +66,11 @@ func (s *Intake) Record(c *Client, key string, of *Content, d *gate.Decision, fa
 	if of != nil {
 		e.Size, e.MD5 = of.Digest.Size, of.Digest.MD5
 	}
+	verdict := string(d.Verdict)
 	if failed != nil {
-		e.Error = failed.Error()
+		e.Error, verdict = failed.Error(), "error"
 	}
+	s.Count(c.Protocol, verdict, e.Size)
 	err := s.journal.write(e)
 	if err != nil {
 		s.Log(err)

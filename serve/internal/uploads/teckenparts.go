@@ -297,7 +297,7 @@ func (s *teckenDesk) finish(ctx context.Context, t *transfer, r *http.Request, s
 	parts := &parts{ctx: ctx, s: s, t: t, size: size}
 	defer parts.close()
 	body, err := s.Receive(parts, s.MaxFile, depot.IsSymbols(t.file.File))
-	if err != nil && parts.err == nil && (errors.Is(err, intake.ErrPacked) || errors.Is(err, intake.ErrBomb)) {
+	if errors.Is(err, intake.ErrPacked) || errors.Is(err, intake.ErrBomb) || errors.Is(err, spool.ErrTooLarge) {
 		err = s.forget(ctx, t, size, err)
 	}
 	if err != nil {
