@@ -27,17 +27,18 @@ import (
 type Index struct {
 	data    []byte
 	module  Module
-	named   bool // there is a MODULE record
-	codeID  string
+	named   bool                      // there is a MODULE record
+	code    struct{ id, file string } // INFO CODE_ID
 	funcs   table
 	publics table
 	inits   table
 	wins    table
 	files   table
 	origins table
-	signals []Range // by address
-	runs    []publicRun
-	sizes   func(addr uint64) uint32 // of PUBLIC records; nil: runs has them
+	signals []Range                  // by address
+	runs    []publicRun              // while the data is indexed
+	known   []uint32                 // sizes of PUBLIC records, 0 if not known; nil: none is
+	sizes   func(addr uint64) uint32 // of PUBLIC records; nil: known has them
 	bad     *badLines
 	read    *atomic.Int64 // see Count
 }
@@ -120,7 +121,7 @@ func (x *Index) Bad() int {
 func (x *Index) Module() (Module, bool) { return x.module, x.named }
 
 // CodeID returns the first field of the INFO CODE_ID record, or "".
-func (x *Index) CodeID() string { return x.codeID }
+func (x *Index) CodeID() string { return x.code.id }
 
 // Counts returns the numbers of FUNC, PUBLIC and STACK records; of STACK CFI, only INIT
 // records count.
@@ -134,7 +135,7 @@ func (x *Index) HeapSize() int64 {
 	for _, t := range []table{x.funcs, x.publics, x.inits, x.wins, x.files, x.origins} {
 		n += cap(t)
 	}
-	return int64(n) * entrySize
+	return int64(n)*entrySize + int64(4*cap(x.known))
 }
 
 // SignalFrame reports whether addr is in a signal trampoline; see the function

@@ -37,19 +37,23 @@ type Call struct {
 // glibc's clone: it has the name of the PUBLIC. In all other cases the slice Calls is the
 // only allocation.
 func (x *Index) Symbol(addr uint64) (Symbol, bool) {
-	var fn Func
-	off, ok := x.funcs.covering(addr, func(off uint64) bool {
-		f, ok := x.funcAt(off)
-		return ok && addr-f.Addr < uint64(f.Size)
-	})
+	off, ok := x.FuncAt(addr)
 	if !ok {
 		return x.public(addr)
 	}
 
-	fn, _ = x.funcAt(off)
+	fn, _ := x.funcAt(off)
 	s := Symbol{Addr: fn.Addr, Size: fn.Size, ParamSize: fn.ParamSize}
 	x.calls(&s, off, addr, fn.Name)
 	return s, true
+}
+
+// FuncAt identifies the FUNC that covers addr by its place in the file.
+func (x *Index) FuncAt(addr uint64) (place uint64, ok bool) {
+	return x.funcs.covering(addr, func(off uint64) bool {
+		f, ok := x.funcAt(off)
+		return ok && addr-f.Addr < uint64(f.Size)
+	})
 }
 
 // funcBelow returns the start of the last FUNC at or below addr.
@@ -132,19 +136,19 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 	here := Call{}
 	if line {
 		s.LineAddr = best.Addr
-		here = Call{File: x.fileName(best.File), Line: best.Line}
+		here = Call{File: x.FileName(best.File), Line: best.Line}
 	}
 
 	// Each INLINE record has the place of its call, which is in the next outer function.
 	for i := range depth { // from the innermost out
 		in := &sites[depth-1-i]
-		origin, file := x.originName(in.origin)
-		if i > 0 && here.File == nil && file != noNumber { // the old form has the file there
-			here.File = x.fileName(file)
+		origin, file := x.OriginName(in.origin)
+		if i > 0 && here.File == nil { // the old form has the file there
+			here.File = file
 		}
 		here.Func = origin
 		s.Calls[i] = here
-		here = Call{File: x.fileName(in.file), Line: in.line}
+		here = Call{File: x.FileName(in.file), Line: in.line}
 	}
 
 	here.Func = name
@@ -194,24 +198,29 @@ func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
 	return rec, !l.bad
 }
 
-// inlineRecord parses an INLINE record, stores it in sites if it covers addr, and returns
-// sites. The old form, which has an even number of words with the keyword, lacks the file of
-// the call.
-func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []site {
+// inlineHead reads an INLINE record up to its ranges, into in. The old form, which has an even number of words with the
+// keyword, lacks the file of the call. complete is false if a word is missing.
+func inlineHead(l *loose, in *FunctionInline) (complete bool) {
 	// Count the words, from the keyword on: ranges come in pairs.
 	fields := 0
-	for c := l; c.word() != nil; {
+	for c := *l; c.word() != nil; {
 		fields++
 	}
 
 	l.word()
-	depth := l.dec()
-	s := site{line: l.dec(), file: noNumber, ok: true}
+	in.Depth, in.CallLine, in.CallFile = l.dec(), l.dec(), noNumber
 	if fields%2 == 1 {
-		s.file = l.dec()
+		in.CallFile = l.dec()
 	}
+	in.Origin = l.dec()
+	return fields >= 6
+}
 
-	s.origin = l.dec()
+// inlineRecord parses an INLINE record, stores it in sites if it covers addr, and returns sites.
+func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []site {
+	var in FunctionInline
+	complete := inlineHead(&l, &in)
+	depth, s := in.Depth, site{line: in.CallLine, file: in.CallFile, origin: in.Origin, ok: true}
 
 	// Of the ranges that cover addr, the one that begins last counts.
 	found := false
@@ -221,7 +230,7 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []si
 			s.addr, found = r.Addr, true
 		}
 	}
-	if l.bad || fields < 6 {
+	if l.bad || !complete {
 		x.markBad(at)
 		return sites
 	}
@@ -239,8 +248,8 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []si
 	return sites
 }
 
-// fileName returns the name in the FILE record with number num, or nil.
-func (x *Index) fileName(num uint32) []byte {
+// FileName returns the name in the FILE record with number num, or nil.
+func (x *Index) FileName(num uint32) []byte {
 	off, ok := x.files.numbered(num)
 	if !ok {
 		return nil
@@ -252,25 +261,26 @@ func (x *Index) fileName(num uint32) []byte {
 	return l.text()
 }
 
-// originName returns the name in the INLINE_ORIGIN record with number num, and the file
-// number that the old form has before the name.
-func (x *Index) originName(num uint32) (name []byte, file uint32) {
+// OriginName returns the name in the INLINE_ORIGIN record with number num, and the name of the file of the function,
+// which the old form alone has.
+func (x *Index) OriginName(num uint32) (name, file []byte) {
 	off, ok := x.origins.numbered(num)
 	if !ok {
-		return omitted, noNumber
+		return omitted, nil
 	}
 
 	l := loose{rest: x.record(off)}
 	l.word()
 	l.word()
-	name, file = l.text(), noNumber
+	name = l.text()
 
 	// A number and more text is the old form; a number alone is a name.
 	old := loose{rest: name}
 	n := old.dec()
 	if !old.bad {
-		if rest := old.text(); len(rest) > 0 {
-			name, file = rest, n
+		rest := old.text()
+		if len(rest) > 0 {
+			name, file = rest, x.FileName(n)
 		}
 	}
 	return orOmitted(name), file

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -21,34 +22,35 @@ func (x *Index) publicSizes(l *loose, off uint64) {
 	x.runs = append(x.runs, r)
 }
 
-// checkRuns sorts the PUBLIC_SIZES records, and drops those that do not have one size for each PUBLIC
-// record of their range: another program may have changed the symbol file.
+// checkRuns notes the sizes of PUBLIC_SIZES records. Those that do not have one size for each PUBLIC record of their
+// range are bad lines: another program may have changed the symbol file.
 func (x *Index) checkRuns() {
 	slices.SortStableFunc(x.runs, func(a, b publicRun) int { return cmp.Compare(a.first, b.first) })
 	last, any := uint64(0), false
-	x.runs = slices.DeleteFunc(x.runs, func(r publicRun) bool {
-		l := x.sizesOf(r)
+	for _, r := range x.runs {
+		l := loose{rest: x.line(r.off)}
+		for range 4 { // INFO PUBLIC_SIZES FIRST LAST
+			l.word()
+		}
 		n := 0
-		for n <= maxRun && l.word() != nil {
+		for c := l; n <= maxRun && c.word() != nil; {
 			n++
 		}
 		from, to := x.publicsOf(r)
 		if to-from != n || n > maxRun || any && r.first <= last {
 			x.markBad(r.off)
-			return true
+			continue
 		}
 		last, any = r.last, true
-		return false
-	})
-}
-
-// sizesOf returns the sizes of a record.
-func (x *Index) sizesOf(r publicRun) loose {
-	l := loose{rest: x.line(r.off)}
-	for range 4 { // INFO PUBLIC_SIZES FIRST LAST
-		l.word()
+		if x.known == nil {
+			x.known = make([]uint32, len(x.publics))
+		}
+		for i := from; i < to; i++ {
+			size, _ := looseHex(l.word())
+			x.known[i] = uint32(min(size, math.MaxUint32))
+		}
 	}
-	return l
+	x.runs = nil
 }
 
 // publicsOf returns the indices of the PUBLIC records of a run.
@@ -62,24 +64,13 @@ func (x *Index) publicsOf(r publicRun) (from, to int) {
 
 // publicSize returns the size of PUBLIC i, or 0 if it is not known.
 func (x *Index) publicSize(i int) uint32 {
-	key := x.publics[i].key
-	if x.sizes != nil {
-		return x.sizes(key)
+	switch {
+	case x.sizes != nil:
+		return x.sizes(x.publics[i].key)
+	case x.known != nil:
+		return x.known[i]
 	}
-	at, exact := slices.BinarySearchFunc(x.runs, key, func(r publicRun, key uint64) int { return cmp.Compare(r.first, key) })
-	if !exact {
-		at--
-	}
-	if at < 0 || key > x.runs[at].last {
-		return 0
-	}
-	from, _ := x.publicsOf(x.runs[at])
-	l := x.sizesOf(x.runs[at])
-	x.count(recordBytes * (1 + i - from))
-	for range i - from {
-		l.word()
-	}
-	return l.size()
+	return 0
 }
 
 // Below returns the start of the last FUNC or PUBLIC at or below addr, whatever its size.
@@ -94,7 +85,7 @@ func (x *Index) Below(addr uint64) (start uint64, ok bool) {
 }
 
 // LacksSizes reports whether the file has PUBLIC records and nothing about their sizes.
-func (x *Index) LacksSizes() bool { return len(x.publics) > 0 && len(x.runs) == 0 && x.sizes == nil }
+func (x *Index) LacksSizes() bool { return len(x.publics) > 0 && x.known == nil && x.sizes == nil }
 
 // SetSizes sets the source of the sizes of PUBLIC records for a file that LacksSizes: size returns
 // the size of the symbol at an address, or 0 if it is not known. It must not be called at the same

@@ -133,7 +133,7 @@ func (x *Index) head(off uint64) {
 	case "INFO":
 		switch key := string(l.word()); key {
 		case KeyCodeID:
-			x.codeID = string(l.word())
+			x.code.id, x.code.file = string(l.word()), string(l.text())
 		case KeyPublicSizes:
 			x.publicSizes(&l, off)
 		case KeySignalFrame:

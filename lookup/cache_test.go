@@ -74,3 +74,60 @@ func TestCache(t *testing.T) {
 	}
 	release()
 }
+
+// TestCacheContexts: a caller that gives up costs the others nothing, and a caller that waits can give up. A file that was
+// forgotten is opened again, and stays open for those who use it.
+func TestCacheContexts(t *testing.T) {
+	started, opened := make(chan bool, 1), 0
+	c := lookup.NewCache(1, func(ctx context.Context, _ string) (*lookup.File, error) {
+		opened++
+		if opened == 1 {
+			started <- true
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return symbolFile([]byte("FUNC 10 8 0 f\n"), lookup.Options{}), nil
+	})
+	defer c.Close()
+	first, giveUp := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		_, _, err := c.Get(first, "app")
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the first: %v", err)
+		}
+	})
+	<-started
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := c.Get(impatient, "app")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the impatient: %v", err)
+	}
+	waiting := make(chan bool)
+	group.Go(func() {
+		close(waiting)
+		f, release, err := c.Get(t.Context(), "app")
+		if err != nil {
+			t.Errorf("the patient: %v", err)
+			return
+		}
+		c.Forget("app")
+		frames, err := f.Frames(nil, 0x10)
+		if err != nil || len(frames) != 1 {
+			t.Errorf("forgotten, in use: %v, %v", frames, err)
+		}
+		release()
+	})
+	<-waiting
+	giveUp()
+	group.Wait()
+	_, release, err := c.Get(t.Context(), "app")
+	if err != nil || opened != 3 {
+		t.Errorf("forgotten: %v, opened %d times", err, opened)
+	} else {
+		release()
+	}
+	c.Forget("app")
+	c.Forget("never seen")
+}

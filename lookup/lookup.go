@@ -22,6 +22,7 @@ package lookup
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -77,17 +78,18 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	if !errors.Is(err, elfx.ErrNotELF) {
 		return nil, err
 	}
-	return openOther(path)
+	return openOther(path, opt)
 }
 
 // FromIndex looks up addresses in a symbol file that is open already: path and buildID, which may be nil, are what
-// Path and BuildID return; release is called by Close.
-func FromIndex(path string, buildID []byte, index *emit.Index, release func()) *File {
-	return &File{path: path, source: &symbolFile{index, buildID}, close: release}
+// Path and BuildID return; heap is the number of bytes of its text in memory, 0 for a mapped file; release is called by
+// Close. Options.Memory bounds the functions that are kept.
+func FromIndex(path string, buildID []byte, index *emit.Index, heap int64, opt Options, release func()) *File {
+	return &File{path: path, source: newSymbolFile(index, buildID, heap, opt), close: release}
 }
 
 // openOther opens a GSYM file or a symbol file.
-func openOther(path string) (*File, error) {
+func openOther(path string, opt Options) (*File, error) {
 	mapped, err := mem.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -99,7 +101,7 @@ func openOther(path string) (*File, error) {
 		case isGSYM(data):
 			f.source, err = newGSYM(data)
 		case isSymbolFile(data):
-			f.source = newSymbolFile(data)
+			f.source = newSymbolFile(emit.NewIndex(data), nil, 0, opt)
 		default:
 			err = ErrOther
 		}
@@ -150,12 +152,36 @@ func (f *File) Frames(dst []Frame, addr uint64) ([]Frame, error) { return f.sour
 func (f *File) SymbolAt(addr uint64) (Symbol, bool) { return f.source.symbolAt(addr) }
 
 // SymbolBelow is SymbolAt, or else the last symbol below the address in the same section: the code after a
-// function's end may still belong to the function, and be padding as well.
+// function's end may still belong to the function, and be padding as well. In a symbol file it is the PUBLIC record
+// below whose size is not known, unless a record in between shows that the symbol has ended.
 func (f *File) SymbolBelow(addr uint64) (Symbol, bool) {
-	if f.image == nil {
-		return f.source.symbolAt(addr)
+	switch s := f.source.(type) {
+	case *module:
+		return s.table().below(addr)
+	case *symbolFile:
+		sym, _, ok := s.symbol(addr)
+		return sym, ok
 	}
-	return f.image.table().below(addr)
+	return f.source.symbolAt(addr)
+}
+
+// CodeFile returns the name that a symbol file has for the file with the code, if the file with the debug information
+// has another one, as on Windows: app.exe, of app.pdb. It is "" if the file does not say.
+func (f *File) CodeFile() string {
+	s, ok := f.source.(*symbolFile)
+	if !ok {
+		return ""
+	}
+	return s.index.CodeFile()
+}
+
+// CodeID returns the code id of a symbol file, or the build id of another file in hexadecimal; "" if there is none.
+func (f *File) CodeID() string {
+	s, ok := f.source.(*symbolFile)
+	if ok && s.index.CodeID() != "" {
+		return s.index.CodeID()
+	}
+	return hex.EncodeToString(f.BuildID())
 }
 
 // Symbols appends to dst the symbols of a name, by address; of an ELF file, all symbols if the name is empty.
@@ -170,13 +196,16 @@ func (f *File) Load(ctx context.Context) error {
 	return f.image.load(ctx)
 }
 
-// Memory returns the bytes that the file takes in memory: its decoded units, and its sections that are
-// compressed in the file. It does not count what is mapped.
+// Memory returns the bytes that the file takes in memory: its decoded units or functions, its sections that are
+// compressed in the file, the index and the unpacked text of a symbol file. It does not count what is mapped.
 func (f *File) Memory() int64 {
-	if f.image == nil {
-		return 0
+	switch s := f.source.(type) {
+	case *module:
+		return s.used.Load() + s.inflated
+	case *symbolFile:
+		return s.memory()
 	}
-	return f.image.used.Load() + f.image.inflated
+	return 0
 }
 
 // AddrSize returns the size of an address of the file in bytes, 4 or 8; 8 if the file does not say.

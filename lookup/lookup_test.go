@@ -265,7 +265,7 @@ func TestSymbolFile(t *testing.T) {
 	}
 	defer f.Close()
 	frames, err := f.Frames(nil, 0x1004)
-	want := []lookup.Frame{{Name: "inner", File: "a.c", Line: 9, Inlined: true}, {Name: "outer", File: "a.c", Line: 7, Start: 0x1000}}
+	want := []lookup.Frame{{Name: "inner", File: "a.c", Line: 9, Inlined: true}, {Name: "outer", File: "a.c", Line: 7, Start: 0x1000, Size: 0x20}}
 	if err != nil || !slices.Equal(frames, want) {
 		t.Errorf("%+v, %v, want %+v", frames, err, want)
 	}

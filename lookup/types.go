@@ -24,6 +24,8 @@ type Frame struct {
 	StartLine uint32
 	// Start is the virtual address of the function's first byte, 0 if it is not known.
 	Start uint64
+	// Size is the number of bytes of the function from Start on, 0 if it is not known. Of ELF files it is not.
+	Size uint64
 	// Inlined is set if the function is inlined into that of the next frame.
 	Inlined bool
 	// Stub is set for a slot of a procedure linkage table: Linkage is the name of the function that the slot calls, and

@@ -112,5 +112,5 @@ func (m *modules) stored(ctx context.Context, name string, buildID []byte) (*loo
 			_ = s.Close() // of a file that was read
 		}
 	}
-	return lookup.FromIndex(name, buildID, s.Index, release), nil
+	return lookup.FromIndex(name, buildID, s.Index, s.Heap, m.opt, release), nil
 }

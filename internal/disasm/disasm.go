@@ -18,6 +18,8 @@ type Machine struct {
 	Machine   elf.Machine
 	Class     elf.Class
 	BigEndian bool
+	// Intel selects Intel's syntax for x86 instead of that of the GNU assembler.
+	Intel bool
 }
 
 // Instruction is one instruction. Text is empty if the bytes are no known instruction.
@@ -25,6 +27,8 @@ type Instruction struct {
 	Addr  uint64
 	Bytes []byte
 	Text  string
+	// Target is where a branch of x86 or ARM64 leads, whose address is in the instruction; 0: nowhere.
+	Target uint64
 }
 
 // Known reports whether instructions of the machine are decoded.
@@ -51,67 +55,92 @@ func (m Machine) Decode(code []byte, addr uint64) (out []Instruction) {
 	}
 
 	for len(code) > 0 {
-		text, n := guarded(decode, code, addr)
+		text, n, target := guarded(decode, code, addr)
 		if n <= 0 || n > len(code) {
-			text, n = "", min(int(m.Aligned()), len(code))
+			text, n, target = "", min(int(m.Aligned()), len(code)), 0
 		}
-		out = append(out, Instruction{addr, code[:n], text})
+		out = append(out, Instruction{addr, code[:n], text, target})
 		code, addr = code[n:], addr+uint64(n)
 	}
 	return out
 }
 
-// decoder returns the function that decodes one instruction: the text in the GNU assembler's
-// syntax, and the length. It is nil for other machines. 32-bit ARM is not decoded, because its
+// decoder decodes one instruction: its text, its length, and where it leads if it is a branch.
+type decoder func(code []byte, addr uint64) (text string, n int, target uint64, err error)
+
+// decoder returns the decoder of the machine. It is nil for other machines. 32-bit ARM is not decoded, because its
 // two kinds of code cannot be distinguished here.
-func (m Machine) decoder() func(code []byte, addr uint64) (string, int, error) {
+func (m Machine) decoder() decoder {
 	switch m.Machine {
 	case elf.EM_386:
-		return x86(32)
+		return m.x86(32)
 	case elf.EM_X86_64:
-		return x86(64)
+		return m.x86(64)
 	case elf.EM_AARCH64:
-		return func(code []byte, addr uint64) (string, int, error) {
+		return func(code []byte, addr uint64) (string, int, uint64, error) {
 			in, err := arm64asm.Decode(code)
-			return text(err, func() string { return arm64asm.GNUSyntax(in) }), 4, err
+			return text(err, func() string { return arm64asm.GNUSyntax(in) }), 4, arm64Target(in, addr), err
 		}
 	case elf.EM_PPC64:
 		var order binary.ByteOrder = binary.LittleEndian
 		if m.BigEndian {
 			order = binary.BigEndian
 		}
-		return func(code []byte, addr uint64) (string, int, error) {
+		return func(code []byte, addr uint64) (string, int, uint64, error) {
 			in, err := ppc64asm.Decode(code, order)
-			return text(err, func() string { return ppc64asm.GNUSyntax(in, addr) }), in.Len, err
+			return text(err, func() string { return ppc64asm.GNUSyntax(in, addr) }), in.Len, 0, err
 		}
 	case elf.EM_S390:
-		return func(code []byte, addr uint64) (string, int, error) {
+		return func(code []byte, addr uint64) (string, int, uint64, error) {
 			in, err := s390xasm.Decode(code)
-			return text(err, func() string { return s390xasm.GNUSyntax(in, addr) }), in.Len, err
+			return text(err, func() string { return s390xasm.GNUSyntax(in, addr) }), in.Len, 0, err
 		}
 	case elf.EM_RISCV:
 		if m.Class != elf.ELFCLASS64 {
 			return nil
 		}
-		return func(code []byte, addr uint64) (string, int, error) {
+		return func(code []byte, addr uint64) (string, int, uint64, error) {
 			in, err := riscv64asm.Decode(code)
-			return text(err, func() string { return riscv64asm.GNUSyntax(in) }), in.Len, err
+			return text(err, func() string { return riscv64asm.GNUSyntax(in) }), in.Len, 0, err
 		}
 	case elf.EM_LOONGARCH:
-		return func(code []byte, addr uint64) (string, int, error) {
+		return func(code []byte, addr uint64) (string, int, uint64, error) {
 			in, err := loong64asm.Decode(code)
-			return text(err, func() string { return loong64asm.GNUSyntax(in) }), 4, err
+			return text(err, func() string { return loong64asm.GNUSyntax(in) }), 4, 0, err
 		}
 	}
 	return nil
 }
 
 // x86 returns the decoder of 32-bit or 64-bit code.
-func x86(mode int) func(code []byte, addr uint64) (string, int, error) {
-	return func(code []byte, addr uint64) (string, int, error) {
-		in, err := x86asm.Decode(code, mode)
-		return text(err, func() string { return x86asm.GNUSyntax(in, addr, nil) }), in.Len, err
+func (m Machine) x86(mode int) decoder {
+	syntax := x86asm.GNUSyntax
+	if m.Intel {
+		syntax = x86asm.IntelSyntax
 	}
+	return func(code []byte, addr uint64) (string, int, uint64, error) {
+		in, err := x86asm.Decode(code, mode)
+		target := uint64(0)
+		rel, ok := in.Args[0].(x86asm.Rel)
+		if ok {
+			target = addr + uint64(in.Len) + uint64(rel)
+		}
+		return text(err, func() string { return syntax(in, addr, nil) }), in.Len, target, err
+	}
+}
+
+// arm64Target returns where a branch leads. ADR and ADRP have the address of data.
+func arm64Target(in arm64asm.Inst, addr uint64) uint64 {
+	if in.Op == arm64asm.ADR || in.Op == arm64asm.ADRP || in.Op == arm64asm.LDR || in.Op == arm64asm.LDRSW || in.Op == arm64asm.PRFM {
+		return 0
+	}
+	for _, arg := range in.Args {
+		rel, ok := arg.(arm64asm.PCRel)
+		if ok {
+			return addr + uint64(rel)
+		}
+	}
+	return 0
 }
 
 // text returns the text of an instruction that was decoded without an error.
@@ -124,15 +153,15 @@ func text(err error, syntax func() string) string {
 
 // guarded decodes one instruction. The packages of golang.org/x/arch can panic on bytes that no
 // assembler writes, and at the end of code; such bytes are no instruction.
-func guarded(decode func([]byte, uint64) (string, int, error), code []byte, addr uint64) (text string, n int) {
+func guarded(decode decoder, code []byte, addr uint64) (text string, n int, target uint64) {
 	defer func() {
 		if recover() != nil {
-			text, n = "", 0
+			text, n, target = "", 0, 0
 		}
 	}()
-	text, n, err := decode(code, addr)
+	text, n, target, err := decode(code, addr)
 	if err != nil {
-		return "", 0
+		return "", 0, 0
 	}
-	return text, n
+	return text, n, target
 }

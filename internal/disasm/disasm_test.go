@@ -13,6 +13,7 @@ func TestDecode(t *testing.T) {
 		code, want string
 	}{
 		{Machine{Machine: elf.EM_X86_64, Class: elf.ELFCLASS64}, "4889e5", "mov %rsp,%rbp"},
+		{Machine{Machine: elf.EM_X86_64, Class: elf.ELFCLASS64, Intel: true}, "4889e5", "mov rbp, rsp"},
 		{Machine{Machine: elf.EM_386, Class: elf.ELFCLASS32}, "89e5", "mov %esp,%ebp"},
 		{Machine{Machine: elf.EM_AARCH64, Class: elf.ELFCLASS64}, "fd7bbfa9", "stp x29, x30, [sp,#-16]!"},
 		{Machine{Machine: elf.EM_PPC64, Class: elf.ELFCLASS64}, "a602087c", "mflr r0"},
@@ -30,6 +31,23 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%v %s: %+v, want %q", c.m.Machine, c.code, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		m    elf.Machine
+		code []byte
+		want uint64
+	}{
+		{elf.EM_X86_64, []byte{0xe8, 1, 0, 0, 0}, 0x1006},
+		{elf.EM_X86_64, []byte{0xeb, 0xfe}, 0x1000},
+		{elf.EM_X86_64, []byte{0xc3}, 0},
+		{elf.EM_AARCH64, []byte{2, 0, 0, 0x94}, 0x1008},    // bl
+		{elf.EM_AARCH64, []byte{0x40, 0, 0, 0xb4}, 0x1008}, // cbz
+		{elf.EM_AARCH64, []byte{0, 0, 0, 0x90}, 0},         // adrp
+	} {
+		got := Machine{Machine: c.m, Class: elf.ELFCLASS64}.Decode(c.code, 0x1000)
+		if len(got) != 1 || got[0].Target != c.want {
+			t.Errorf("%v %x: %+v, want the target %#x", c.m, c.code, got, c.want)
+		}
+	}
 	if (Machine{Machine: elf.EM_MIPS}).Known() {
 		t.Error("MIPS is known")
 	}
@@ -44,7 +62,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(uint16(elf.EM_RISCV), false, []byte{0x13, 1, 1, 0xff, 1, 0})
 	f.Add(uint16(elf.EM_LOONGARCH), false, []byte{0x20, 0, 0, 0x4c})
 	f.Fuzz(func(t *testing.T, machine uint16, big bool, code []byte) {
-		m := Machine{elf.Machine(machine), elf.ELFCLASS64, big}
+		m := Machine{Machine: elf.Machine(machine), Class: elf.ELFCLASS64, BigEndian: big}
 		at, addr := 0, uint64(0x1000)
 		for _, in := range m.Decode(code, addr) {
 			if in.Addr != addr+uint64(at) || len(in.Bytes) == 0 {

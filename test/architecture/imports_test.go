@@ -57,6 +57,9 @@ var allowed = map[string][]string{
 	"walk/symbols":             {"elfx/companion", "elfx/debuginfod", "internal/objects", "walk", "walk/symbols/elfsyms", "walk/symbols/sources", "walk/symserver"},
 	"walk/symserver":           {"elfx/companion", "internal/address", "internal/download", "internal/filecache", "internal/limitof", "limits", "walk", "walk/symbols/sources"},
 
+	// Symbol servers.
+	"serve/symbolicate": {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup"},
+
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/compare", "check/internal/linter", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "internal/mem", "internal/par", "internal/wire"},
 	"check/diff":                     {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/eval", "check/internal/naming", "check/internal/pcs", "check/internal/symfile", "check/report", "emit", "internal/limitof", "internal/mem", "limits"},

@@ -48,7 +48,7 @@ var shapes = map[string]int{
 	"dump/internal/gosym.Table fields":       19,
 	"dump/internal/gosym.Table methods":      39,
 	"dump/internal/inlines.Placer fields":    27,
-	"emit.Index methods":                     41,
+	"emit.Index methods":                     44,
 	"emit.Reader fields":                     19,
 	"internal/demangle/cxx":                  20,
 	"internal/demangle/cxx.tree fields":      31,
