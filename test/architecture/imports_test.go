@@ -148,6 +148,7 @@ var allowed = map[string][]string{
 	"test/oracle/symfile":    {"emit", "test/oracle"},
 	"test/oracle/toolchain":  {"dump", "elfx", "elfx/companion", "test/oracle"},
 	"test/pkgtest":           {},
+	"test/planted":           {},
 	"test/programtest":       {"internal/command", "test/testfile"},
 	"test/soak":              {"test/mutant", "test/testfile"},
 	"test/testfile":          {},

@@ -33,7 +33,10 @@ type outcome struct {
 	unread   uint64 // those of compared with a call whose name is not known
 	unsure   uint64 // those of unread with a call whose name is known, but no code here reads
 	from     uint64 // offset of the description
-	diffs    *differences
+	// empty states that neither the FUNC nor the description has a line: the unit of a discarded copy describes the code of
+	// the one that was kept. What any other description has is missing then.
+	empty bool
+	diffs *differences
 }
 
 // differences are those of one FUNC.
@@ -43,7 +46,7 @@ type differences struct {
 }
 
 // right reports whether no other description can be better.
-func (o *outcome) right() bool { return o.wrong == 0 && o.unread == 0 }
+func (o *outcome) right() bool { return o.wrong == 0 && o.unread == 0 && !o.empty }
 
 // add counts d in o, and keeps it if o has fewer than most.
 func (o *outcome) add(d difference, most int) {
@@ -68,15 +71,26 @@ func mostDiffs(funcs int) int { return min(max(1<<19/max(funcs, 1), 1), 1<<12) }
 // outcomes has the best outcome of each FUNC that was compared, by the index of the FUNC.
 type outcomes map[int]outcome
 
-// add adds an outcome of FUNC i. It counts if it has fewer wrong PCs than the one before, or as many
-// and fewer PCs with unknown names. Of equal outcomes the one of the description that comes first in the
+// add adds an outcome of FUNC i. It counts if it is not empty and the one before is, or has fewer wrong PCs, or as many and
+// fewer PCs with unknown names. Of equal outcomes the one of the description that comes first in the
 // file counts, so that the order of the goroutines has no effect.
 func (m outcomes) add(i int, n outcome) {
 	o, known := m[i]
-	order := cmp.Or(cmp.Compare(n.wrong, o.wrong), cmp.Compare(n.unread, o.unread), cmp.Compare(n.from, o.from))
+	order := cmp.Or(compareBool(n.empty, o.empty), cmp.Compare(n.wrong, o.wrong), cmp.Compare(n.unread, o.unread), cmp.Compare(n.from, o.from))
 	if !known || order < 0 {
 		m[i] = n
 	}
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // addAll adds all outcomes of other.

@@ -259,7 +259,7 @@ func (w *worker) lines(i int, t *dwarfinfo.Lines, from uint64, right uint32) (o 
 	}
 	f := &w.in.Sym.Funcs[i]
 	o = w.compareLines(f, t.From(f.Addr+w.in.Bias))
-	o.from = from
+	o.from, o.empty = from, o.compared == 0
 	if o.right() {
 		w.in.work.set(i, right)
 	}
