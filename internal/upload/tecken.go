@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -122,8 +124,8 @@ type fileAction struct {
 	}
 }
 
-// sessions is how often a file is begun anew if the storage forgets how much it has.
-const sessions = 3
+// sessions is how often a file is begun if the storage forgets how much it has.
+const sessions = 5
 
 // start asks what to do with a file under each of the keys, and does it. existed is about the first key.
 func (t *tecken) start(ctx context.Context, keys []string, p *packed) (existed bool, err error) {
@@ -136,7 +138,8 @@ func (t *tecken) start(ctx context.Context, keys []string, p *packed) (existed b
 			err = cmp.Or(err, t.do(ctx, &actions[i], p))
 		}
 		e, refused := errorOf(err)
-		if !refused || e.Status < 400 || e.Status >= 500 || try == sessions {
+		forgotten := refused && e.Status >= 400 && e.Status < 500 || errors.Is(err, errOther)
+		if !forgotten || try == sessions {
 			return actions[0].Action.Type == "skip", err
 		}
 	}
@@ -281,8 +284,11 @@ func (r resumable) put(ctx context.Context, place string, body download.Content)
 		request.Header.Set("Content-Range", place)
 	}
 	a, err := r.storage.Once(ctx, request)
-	if err != nil || a.Status != http.StatusPermanentRedirect {
-		return 0, err == nil, err
+	if err != nil {
+		return 0, false, err
+	}
+	if a.Status != http.StatusPermanentRedirect {
+		return 0, true, r.whole(a)
 	}
 	var last int64
 	n, _ := fmt.Sscanf(a.Header.Get("Range"), "bytes=0-%d", &last) // no header: nothing is kept
@@ -290,4 +296,20 @@ func (r resumable) put(ctx context.Context, place string, body download.Content)
 		next = last + 1
 	}
 	return next, false, nil
+}
+
+// errOther: the storage has other bytes than were sent.
+var errOther = errors.New("the storage has another number of bytes than the file")
+
+// whole returns an error if the answer about a complete object says that the object is not the file.
+func (r resumable) whole(a *download.Answer) error {
+	var object struct {
+		Size json.Number // in quotes, too
+	}
+	_ = json.Unmarshal(a.Body, &object) // there need not be any
+	size := cmp.Or(object.Size.String(), a.Header.Get("X-Goog-Stored-Content-Length"))
+	if size != "" && size != strconv.FormatInt(r.data.Size(), 10) {
+		return fmt.Errorf("%s: %w: %s, not %d", r.storage.Server, errOther, shown(size), r.data.Size())
+	}
+	return nil
 }

@@ -345,5 +345,5 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, u *session) {
 	}
 	s.sums[u.key] = got
 	s.keep(u.key, text)
-	answer(w, 200, `{"kind": "storage#object"}`)
+	answer(w, 200, `{"kind": "storage#object", "size": "%d"}`, len(u.data))
 }
