@@ -43,7 +43,8 @@ func openBreakpad(ctx context.Context, p *place, token string) (Server, error) {
 		b.query.Set(name, token)
 	}
 
-	status, err := b.status(ctx, "symkit", strings.Repeat("0", 33))
+	// The id is of no module, but of the usual form.
+	status, err := b.status(ctx, "symkit", "0123456789ABCDEF0123456789ABCDEF0")
 	e, refused := errorOf(err)
 	switch {
 	case err == nil:
