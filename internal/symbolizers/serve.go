@@ -163,6 +163,7 @@ type batch struct {
 	order   []uint64 // lines by address: the low bits of the address, then the line in lineBits
 	chunks  [][]byte // answers
 	answers []answer // by line
+	out     []byte   // answers in the order of the lines
 }
 
 // answer is the bytes of chunks[chunk] that answer a line.
@@ -267,18 +268,18 @@ func (b *batch) answer(ctx context.Context, answerer func() func(dst []byte, lin
 
 // write writes the answers in the order of the lines.
 func (b *batch) write(out io.Writer) error {
-	buf := make([]byte, 0, 2*blockSize)
+	b.out = b.out[:0]
 	for _, a := range b.answers {
 		text := b.chunks[a.chunk][a.from:a.to]
-		if len(buf)+len(text) > cap(buf) && len(buf) > 0 {
-			_, err := out.Write(buf)
+		if len(b.out)+len(text) > 2*blockSize && len(b.out) > 0 {
+			_, err := out.Write(b.out)
 			if err != nil {
 				return err
 			}
-			buf = buf[:0]
+			b.out = b.out[:0]
 		}
-		buf = append(buf, text...)
+		b.out = append(b.out, text...)
 	}
-	_, err := out.Write(buf)
+	_, err := out.Write(b.out)
 	return err
 }
