@@ -2,7 +2,6 @@ package storecheck
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,13 +9,10 @@ import (
 	"math"
 	"os"
 
-	"github.com/klauspost/compress/zstd"
-
 	"symkit/elfx"
 	"symkit/internal/download"
-	"symkit/internal/gunzip"
-	"symkit/internal/limitof"
 	"symkit/internal/mem"
+	"symkit/internal/packing"
 	"symkit/limits"
 )
 
@@ -57,12 +53,14 @@ func (s *store) openText(ctx context.Context, key, limit string, l limits.Limits
 
 	from := &counter{r: r}
 	start := bufio.NewReader(from)
-	unpacked, done, packed, err := unpack(start)
+	magic, _ := start.Peek(packing.MagicSize)
+	how := packing.Of(magic)
+	unpacked, done, err := packing.NewReader(start, how)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if s.root != nil && !packed {
+	if s.root != nil && how == packing.None {
 		path, err := s.find(key)
 		if err != nil {
 			return nil, err
@@ -111,23 +109,6 @@ func copied(r io.Reader, most func() int64, exceeded func() error) (t *text, err
 		return nil, err
 	}
 	return mapped(f.Name(), false)
-}
-
-// unpack returns the reader of the unpacked content of r, and a function that ends it.
-func unpack(r *bufio.Reader) (out io.Reader, done func(), packed bool, err error) {
-	start, _ := r.Peek(4)
-	switch {
-	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}): // RFC 1952
-		z, err := gunzip.NewReader(r)
-		return z, func() {}, true, err
-	case bytes.HasPrefix(start, []byte{0x28, 0xb5, 0x2f, 0xfd}): // RFC 8878
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(limits.Limits{}.Max(limitof.PackageWindow, 0)))
-		if err != nil {
-			return nil, nil, true, err
-		}
-		return z, z.Close, true, nil
-	}
-	return r, func() {}, false, nil
 }
 
 // counter counts the bytes that are read.

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/dump/store"
@@ -23,9 +21,9 @@ import (
 	"symkit/emit"
 	"symkit/internal/atomicfile"
 	"symkit/internal/filename"
-	"symkit/internal/gunzip"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
+	"symkit/internal/packing"
 	"symkit/internal/quantity"
 	"symkit/limits"
 )
@@ -39,32 +37,16 @@ var (
 	errText     = errors.New("is a symbol file, of which no GSYM file can be made; dump the ELF file")
 )
 
-// moduleWord begins symbol files, the others files that are packed.
-const moduleWord, gzipMagic, zstdMagic = "MODULE ", "\x1f\x8b", "\x28\xb5\x2f\xfd"
-
-// unpacker returns a reader of the unpacked content of a file whose first bytes are start, and a function that ends
-// the reader; nil if the file is not packed.
-func unpacker(start []byte, r io.Reader) (io.Reader, func(), error) {
-	switch {
-	case bytes.HasPrefix(start, []byte(gzipMagic)):
-		z, err := gunzip.NewReader(r)
-		return z, func() {}, err
-	case bytes.HasPrefix(start, []byte(zstdMagic)):
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(limits.Limits{}.Max(limitof.PackageWindow, 0)))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
-	}
-	return nil, func() {}, nil
-}
+// moduleWord begins symbol files.
+const moduleWord = "MODULE "
 
 // isSymbols reports whether the file at a path, with these first bytes, is a symbol file.
 func isSymbols(path string, start []byte) bool {
 	if bytes.HasPrefix(start, []byte(moduleWord)) {
 		return true
 	}
-	if !bytes.HasPrefix(start, []byte(gzipMagic)) && !bytes.HasPrefix(start, []byte(zstdMagic)) {
+	how := packing.Of(start)
+	if how == packing.None {
 		return false
 	}
 	file, err := os.Open(path)
@@ -72,7 +54,7 @@ func isSymbols(path string, start []byte) bool {
 		return false
 	}
 	defer file.Close()
-	z, done, err := unpacker(start, file)
+	z, done, err := packing.NewReader(file, how)
 	if err != nil {
 		return false
 	}
@@ -121,20 +103,21 @@ func openSymbols(path string, l limits.Limits) (*held, error) {
 		return nil, filename.WithoutPath(err)
 	}
 	defer file.Close()
-	start := make([]byte, 4)
+	start := make([]byte, packing.MagicSize)
 	_, err = file.ReadAt(start, 0)
 	if err != nil && err != io.EOF {
 		return nil, filename.WithoutPath(err)
 	}
-	z, done, err := unpacker(start, file)
+	how := packing.Of(start)
+	if how == packing.None {
+		m, err := mem.Open(path)
+		return &held{file: m}, filename.WithoutPath(err)
+	}
+	z, done, err := packing.NewReader(file, how)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if z == nil {
-		m, err := mem.Open(path)
-		return &held{file: m}, filename.WithoutPath(err)
-	}
 	return unpackSymbols(z, l)
 }
 

@@ -51,7 +51,7 @@ var publicNames = map[string]int{
 	"walk/signature":       6,
 	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
-	"walk/symbols/sources": 36,
+	"walk/symbols/sources": 34,
 	"walk/symserver":       13,
 }
 

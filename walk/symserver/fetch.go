@@ -17,6 +17,7 @@ import (
 	"symkit/internal/address"
 	"symkit/internal/download"
 	"symkit/internal/filecache"
+	"symkit/internal/packing"
 	"symkit/limits"
 	"symkit/walk"
 	"symkit/walk/symbols/sources"
@@ -96,7 +97,7 @@ func unpack(r *bufio.Reader) (_ *bufio.Reader, done func(), err error) {
 		if err != nil && err != io.EOF {
 			return nil, done, err
 		}
-		out, finish, err := sources.Unpacker(r, sources.Packing(magic))
+		out, finish, err := packing.NewReader(r, packing.Of(magic))
 		if err != nil {
 			return nil, done, err
 		}

@@ -268,9 +268,6 @@ func (c counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// maxWindow bounds the window of a zstd frame, in bytes.
-const maxWindow = 128 << 20
-
 // The extra field of a gzip header (RFC 1952, 2.3.1.1) with the digest of the content: the name of the field, its
 // length, then size and MD5. Programs that inflate skip it.
 const (

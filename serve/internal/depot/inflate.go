@@ -1,37 +1,15 @@
 package depot
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"io/fs"
 
-	"github.com/klauspost/compress/zstd"
-
-	"symkit/internal/gunzip"
+	"symkit/internal/packing"
 )
-
-// unpacker returns a reader of the content of stored bytes, and the function that releases it.
-func unpacker(r io.Reader, encoding string) (io.Reader, func(), error) {
-	switch encoding {
-	case "":
-		return r, func() {}, nil
-	case "gzip":
-		z, err := gunzip.NewReader(bufio.NewReaderSize(r, 64<<10))
-		return z, func() {}, err
-	case "zstd":
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
-	}
-	return nil, nil, fmt.Errorf("unknown encoding %q", encoding)
-}
 
 // Copy writes the content of stored bytes.
 func Copy(w io.Writer, r io.Reader, encoding string) error {
-	text, done, err := unpacker(r, encoding)
+	text, done, err := packing.NewReader(r, packing.How(encoding))
 	if err != nil {
 		return err
 	}
@@ -99,7 +77,7 @@ func (i *inflated) begin() error {
 	if err != nil {
 		return err
 	}
-	text, done, err := unpacker(i.source, i.encoding)
+	text, done, err := packing.NewReader(i.source, packing.How(i.encoding))
 	if err != nil {
 		return err
 	}

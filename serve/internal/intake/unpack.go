@@ -2,11 +2,11 @@ package intake
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 
+	"symkit/internal/packing"
 	"symkit/serve/internal/depot"
 )
 
@@ -28,17 +28,11 @@ const (
 func unpack(w io.Writer, r io.Reader) error {
 	source := &sourceError{r: r}
 	start := bufio.NewReaderSize(source, 64<<10)
-	magic, err := start.Peek(4)
+	magic, err := start.Peek(packing.MagicSize)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	encoding := ""
-	switch {
-	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		encoding = "gzip"
-	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		encoding = "zstd"
-	}
+	encoding := string(packing.Of(magic))
 	target := &targetError{w: w}
 	if encoding != "" {
 		target.source = source

@@ -18,6 +18,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/emit"
 	"symkit/internal/mem"
+	"symkit/internal/packing"
 	"symkit/limits"
 	"symkit/walk"
 )
@@ -188,8 +189,8 @@ func open(s *walk.Symbols, path string, l limits.Limits) error {
 
 	// A plain file is used in place, a packed one is unpacked into memory.
 	data := file.Bytes()
-	how := Packing(data)
-	if how == "" {
+	how := packing.Of(data)
+	if how == packing.None {
 		s.Index, s.Close = emit.NewIndex(data), file.Release
 		return nil
 	}
@@ -269,9 +270,9 @@ func readHead(path string) (h head) {
 		return head{err: pathless(err)}
 	}
 	defer f.Close()
-	var magic [4]byte
+	var magic [packing.MagicSize]byte
 	n, _ := f.ReadAt(magic[:], 0)
-	r, done, err := Unpacker(f, Packing(magic[:n]))
+	r, done, err := packing.NewReader(f, packing.Of(magic[:n]))
 	if err != nil {
 		return head{err: err}
 	}

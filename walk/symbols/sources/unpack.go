@@ -10,44 +10,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/emit"
-	"symkit/internal/gunzip"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
+	"symkit/internal/packing"
 	"symkit/limits"
 )
-
-// maxWindow bounds the memory that a zstd frame may ask for.
-const maxWindow = 128 << 20
-
-// Packing returns how a symbol file is packed, by its first bytes: "gzip", "zstd",
-// or "" for not at all.
-func Packing(data []byte) string {
-	switch {
-	case bytes.HasPrefix(data, []byte{0x1f, 0x8b}):
-		return "gzip"
-	case bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		return "zstd"
-	}
-	return ""
-}
-
-// Unpacker returns a reader of the unpacked content of r, which is packed as Packing
-// has found. The caller calls done after reading.
-func Unpacker(r io.Reader, how string) (out io.Reader, done func(), err error) {
-	switch how {
-	case "gzip":
-		out, err = gunzip.NewReader(r)
-	case "zstd":
-		var d *zstd.Decoder
-		d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err == nil {
-			return d, d.Close, nil
-		}
-	default:
-		out = r
-	}
-	return out, func() {}, err
-}
 
 // unpacked is the text of a packed symbol file in memory. Text and index are within
 // the limit unpacked-symbols: an allowance of the file by its size, and one of all files together.
@@ -107,8 +74,8 @@ func (u *unpacked) index() (*emit.Index, error) {
 }
 
 // unpack unpacks a symbol file into memory.
-func unpack(data []byte, how string, lim limits.Limits) (*unpacked, error) {
-	r, done, err := Unpacker(bytes.NewReader(data), how)
+func unpack(data []byte, how packing.How, lim limits.Limits) (*unpacked, error) {
+	r, done, err := packing.NewReader(bytes.NewReader(data), how)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +95,8 @@ func unpack(data []byte, how string, lim limits.Limits) (*unpacked, error) {
 const smallText = 1 << 20
 
 // claimed returns the size of the unpacked text that the packed file claims, or 0.
-func claimed(data []byte, how string) uint64 {
-	if how == "gzip" {
+func claimed(data []byte, how packing.How) uint64 {
+	if how == packing.Gzip {
 		return uint64(binary.LittleEndian.Uint32(data[max(len(data)-4, 0):]))
 	}
 	var h zstd.Header

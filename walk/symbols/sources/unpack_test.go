@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"symkit/internal/packing"
 	"symkit/limits"
 )
 
@@ -20,7 +21,7 @@ func TestUnpackPadding(t *testing.T) {
 		t.Fatal(err)
 	}
 	padded := append(bytes.Clone(zipped.Bytes()), make([]byte, 512)...)
-	out, err := unpack(padded, Packing(padded), limits.Limits{})
+	out, err := unpack(padded, packing.Of(padded), limits.Limits{})
 	if err != nil || string(out.text) != "MODULE\n" {
 		t.Fatalf("%v, %v", out, err)
 	}
@@ -55,7 +56,7 @@ func TestUnpackBomb(t *testing.T) {
 	if err := errors.Join(g.Close(), z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for how, data := range map[string][]byte{"gzip": zipped.Bytes(), "zstd": zstded.Bytes()} {
+	for how, data := range map[packing.How][]byte{"gzip": zipped.Bytes(), "zstd": zstded.Bytes()} {
 		if out, err := unpack(data, how, limits.Limits{}); !errors.Is(err, limits.ErrExceeded) || out != nil {
 			t.Errorf("%s, %d bytes: %v, %v", how, len(data), out, err)
 		}
