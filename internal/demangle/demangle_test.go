@@ -106,6 +106,8 @@ func TestDemangle(t *testing.T) {
 		{"OCaml operator", 0, "camlO__$2b$21_85", "O.+!_85"},
 		{"OCaml 5.1", 0, "camlStdlib__List.iter_507", "Stdlib.List.iter_507"},
 		{"OCaml flambda", 0, "camlMain__fn$5bmain.ml$3a3$2c5$2d$2d9$5d_12", "Main.fn[main.ml:3,5--9]_12"},
+		{"OCaml underscores", 0, "camlLexer____ocaml_lex_token_rec_1134", "Lexer.__ocaml_lex_token_rec_1134"},
+		{"OCaml only underscores", 0, "camlO____", "O.__"},
 		{"OCaml runtime", 0, "caml_alloc_small", ""},
 		{"OCaml no character", 0, "camlO__$2b$zz_85", ""},
 		{"OCaml cut character", 0, "camlO__a$2", ""},

@@ -8,7 +8,8 @@ import (
 
 // ocaml reads "camlModule__function_123", with "__" between modules too, and
 // since OCaml 5.1 "camlModule.function_123". The number, which distinguishes functions
-// of one name, is kept. Other characters are "$" and two hexadecimal digits
+// of one name, is kept. Further underscores after "__" belong to the name that follows, such as
+// __ocaml_lex_token_rec_123. Other characters are "$" and two hexadecimal digits
 // ("$5bfile.ml:1$5d").
 func ocaml(name []byte) (string, bool) {
 	s := name[len("caml"):]
@@ -29,9 +30,11 @@ func ocaml(name []byte) (string, bool) {
 			}
 			out = append(out, c)
 			i += 2
-		case s[i] == '_' && i+2 < len(s) && s[i+1] == '_' && s[i+2] != '_':
+		case s[i] == '_' && i+2 < len(s) && s[i+1] == '_':
 			out = append(out, '.')
-			i++
+			for i++; i+1 < len(s) && s[i+1] == '_'; i++ {
+				out = append(out, '_')
+			}
 		default:
 			out = append(out, s[i])
 		}

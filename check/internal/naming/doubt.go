@@ -114,7 +114,7 @@ var added = func() map[string]bool {
 		function wrapper reference temporary transaction clone parameter object initializer module java Class global
 		constructors destructors keyed invocation block default arg literal lambda unnamed type anonymous namespace abi
 		friend enable_if parm at offset
-		i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 str dyn as mut extern unsafe is null splat closure shim impl
+		i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 str dyn as mut extern unsafe is null splat closure shim impl K
 		$ $T $N $TT
 		byte ubyte ushort uint ulong cent ucent real ifloat idouble ireal cfloat cdouble creal dchar wchar size_t typeof
 		immutable inout shared pure nothrow ref property trusted safe nogc scope lazy out delegate cast __ctor __dtor

@@ -17,6 +17,8 @@ func simpleForm(linkage string) (text string, ok bool) {
 		return rustName(linkage[len("_ZN"):])
 	case strings.HasPrefix(linkage, "caml"):
 		return ocamlName(linkage[len("caml"):])
+	case linkage == "_Dmain": // of D's runtime, for main
+		return "D main", true
 	case strings.HasPrefix(linkage, "_Q"):
 		return flangName(linkage[len("_Q"):])
 	case strings.HasPrefix(linkage, "__"):
@@ -105,10 +107,14 @@ func rustIdentifier(s string) (text string, ok bool) {
 	return strings.Join(segments, ""), true
 }
 
+// ocamlSeparator matches what divides modules. Further underscores belong to the name after it, such as
+// __ocaml_lex_token_rec.
+var ocamlSeparator = lazy(`__(_*.)`)
+
 // ocamlName reads what follows caml: modules, divided by __ or, since OCaml 5.1, by dots, with
 // other characters as $XX.
 func ocamlName(s string) (text string, ok bool) {
-	dotted := strings.NewReplacer("___", "_.", "__", ".").Replace(s)
+	dotted := ocamlSeparator().ReplaceAllString(s, ".$1")
 	if s == "" || s[0] < 'A' || s[0] > 'Z' || !strings.Contains(dotted, ".") {
 		return "", false
 	}

@@ -245,6 +245,13 @@ func TestJudge(t *testing.T) {
 			Key{Linkage: "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"},
 			nil, []string{"core::fmt::Formatter::write_fmt"}, []string{"core::fmt::Formatter::write_str"},
 		},
+		{Key{Linkage: "camlLexer____ocaml_lex_token_rec_1134"}, nil, []string{"Lexer__.ocaml_lex_token_rec_1134"}, []string{"Lexer.__ocaml_lex_token_rec_1134"}},
+		{Key{Linkage: "_Dmain"}, nil, []string{"D mein"}, []string{"D main", "_Dmain"}},
+		{
+			Key{Linkage: "_RNvYNCNKNvNCNvC1a1B012STATE_OBJECT0s_0NtC1c6FnOnce9call_once"},
+			[]string{"<a::B::{closure#0}::STATE_OBJECT::{K#0}::{closure#1} as c::FnOnce>::call_once"},
+			[]string{"<a::B::{closure#0}::STATE_SUBJECT::{K#0}::{closure#1} as c::FnOnce>::call_once"}, nil,
+		},
 		{Key{Linkage: "_QMmodPproc"}, nil, []string{"mod::prok"}, []string{"mod::proc"}},
 		{Key{Linkage: "_Z1f" + strings.Repeat("P", 300) + "i"}, []string{"f(int" + strings.Repeat("*", 300) + ")"}, []string{"g(int)"}, nil},
 	} {
