@@ -74,6 +74,11 @@ func TestBreakpad(t *testing.T) {
 			t.Errorf("step %d: %q, %+v", i, result, last)
 		}
 	}
+	for name, status := range map[string]string{h.id: "FOUND", strings.Repeat("0", 33): "MISSING"} { // dump_syms asks for zeros
+		if got := a.get(t, "/symbols/"+h.name+"/"+name+":checkStatus?key="+token); !strings.Contains(got.body, `"status": "`+status+`"`) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 	if got := b.get(t, "/"+h.key()); got.body != string(h.sym) {
 		t.Errorf("%d bytes, want %d", len(got.body), len(h.sym))
 	}

@@ -195,6 +195,10 @@ func (s *breakpadDesk) status(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	id, ok := strings.CutSuffix(r.PathValue("id"), ":checkStatus")
 	key, valid := depot.SymbolKey(name, id, depot.SymbolFileName(name))
+	if ok && !valid && depot.IsID(id) {
+		breakpadJSON(w, "status", "MISSING") // clients ask for a module of zeros to see who answers
+		return
+	}
 	if !ok || !valid {
 		breakpadError(w, http.StatusNotFound, "want symbols/DEBUG_FILE/DEBUG_ID:checkStatus")
 		return

@@ -40,7 +40,7 @@ func (s *Desk) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /upload/auth_info/{$}", t.auth)
 	mux.HandleFunc("POST /upload/v2/{$}", t.announce)
 	mux.HandleFunc("PUT /upload/v2/{session}/{n}", t.put)
-	for _, path := range []string{"/sym-upload", "/post/bp/symbol/breakpadsymbols.php", "/breakpad-symbol"} {
+	for _, path := range []string{"/{$}", "/sym-upload", "/post/bp/symbol/breakpadsymbols.php", "/breakpad-symbol"} {
 		mux.HandleFunc("POST "+path, b.form)
 	}
 	for _, version := range []string{"", "/v1"} { // the document has none, the program has v1
