@@ -17,6 +17,7 @@ import (
 	"symkit/serve/internal/metrics"
 	"symkit/serve/internal/tokens"
 	"symkit/serve/internal/uploads"
+	"symkit/serve/symbolicate"
 )
 
 // Options are the settings of a Server. The zero value is that of a server that takes nothing.
@@ -45,6 +46,10 @@ type Options struct {
 	URL string
 	// Timeout bounds the time of a request that sends files; 0 means 15 minutes.
 	Timeout time.Duration
+	// Keep bounds the bytes of symbols that stay open for requests about addresses (package symbolicate); 0 means 1 GiB.
+	// Sources say where the source files are that such requests get.
+	Keep    int64
+	Sources []symbolicate.Source
 	// Requests is how many requests are answered at one time; 0 means 1,024. More get the status 503.
 	Requests int
 	// Stall is the time in which a client has to take or send 64 KiB, again and again; 0 means a minute.
@@ -60,6 +65,7 @@ type Server struct {
 	opt    Options
 	depot  depot.Depot
 	intake *intake.Intake
+	places *symbolicate.Server // answers what is at addresses
 	mux    *http.ServeMux
 	counts *metrics.Metrics
 	slots  chan struct{} // of requests
@@ -107,14 +113,22 @@ func newServer(d depot.Depot, opt Options) (*Server, error) {
 		desk.Tokens = known
 	}
 	s.intake = intake.New(d, intake.Options{Accept: opt.Accept, Debuginfod: opt.Debuginfod, Journal: opt.Journal, MaxFile: opt.MaxFile, Memory: opt.Memory,
-		Log: s.opt.Log, Count: s.counts.Decision})
+		Log: s.opt.Log, Count: s.counts.Decision, Changed: func(name, id string) { s.places.Forget(name, id) }})
+	var err error
+	s.places, err = symbolicate.New(&library{d, s.intake, opt.MaxFile}, symbolicate.Options{Memory: cmp.Or(opt.Keep, 1<<30), Sources: opt.Sources, Log: s.opt.Log})
+	if err != nil {
+		return nil, err
+	}
 	s.routes()
 	uploads.New(s.intake, desk).Routes(s.mux)
 	return s, nil
 }
 
 // Close closes the store. No request may be in progress.
-func (s *Server) Close() error { return s.depot.Close() }
+func (s *Server) Close() error {
+	s.places.Close()
+	return s.depot.Close()
+}
 
 // Maintain removes what uploads that were given up have left in a directory, from time to time until ctx is done. Buckets
 // have rules for that (docs/serving.md).
@@ -138,6 +152,12 @@ func (s *Server) Maintain(ctx context.Context) {
 func (s *Server) routes() {
 	s.mux.HandleFunc("GET /{name}/{id}/{file}", s.symbolFile)
 	s.mux.HandleFunc("GET /buildid/{id}/{kind}", s.elfFile)
+	places := answered(s.places, s.opt.Timeout)
+	for _, path := range []string{"/symbolicate/v4", "/symbolicate/v5", "/source/v1", "/asm/v1"} {
+		for _, method := range []string{"POST", "OPTIONS", "GET"} {
+			s.mux.Handle(method+" "+path, places)
+		}
+	}
 	s.mux.HandleFunc("GET /{$}", s.front)
 	s.mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		notFound(w, "no such address: the server has /NAME/ID/FILE and /buildid/ID/KIND")
@@ -193,6 +213,7 @@ const frontText = `This is a symbol server.
 
 GET /NAME/ID/FILE         symbol files, as in /app/9393B68C623AA7237971790E89F1DBA90/app.sym
 GET /buildid/ID/KIND      ELF files, as debuginfod has them: DEBUGINFOD_URLS is the address of this page
+POST /symbolicate/v5      functions, files and lines of stacks, as Mozilla's Eliot has them
 
   stackwalk --symbols THIS-ADDRESS crash.dmp
   minidump-stackwalk --symbols-url THIS-ADDRESS crash.dmp

@@ -15,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -475,6 +476,30 @@ func TestTeckenErrors(t *testing.T) {
 
 	a := r.do(t, "POST", "/upload/auth_info/", nil, "Auth-Token: "+token)
 	if a.status != 200 || !strings.Contains(a.body, `"email":"ci"`) || !strings.Contains(a.body, `"upload_api_version":2`) {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestSymbolicate: what is at an address, by the symbol file that the store has at the time.
+func TestSymbolicate(t *testing.T) {
+	r := start(t, t.TempDir(), Options{})
+	h := sampleOf(t, hello)
+	_, at, ok := strings.Cut(string(h.sym), "\nFUNC ")
+	addr, err := strconv.ParseUint(strings.Fields(at)[0], 16, 64)
+	if err != nil || !ok {
+		t.Fatal(err)
+	}
+	request := fmt.Sprintf(`{"jobs": [{"memoryMap": [[%q, %q], ["other", %q]], "stacks": [[[0, %d], [1, 1]]]}]}`, h.name, h.id, h.id, addr)
+	for i, sym := range [][]byte{nil, h.poor, h.sym} {
+		if sym != nil {
+			r.tecken(t, zipOf(t, h.key(), sym))
+		}
+		a := r.do(t, "POST", "/symbolicate/v5", strings.NewReader(request))
+		if a.status != 200 || strings.Contains(a.body, `"function":`) != (i > 0) || strings.Contains(a.body, `"line":`) != (i > 1) || a.header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%d: %+v", i, a)
+		}
+	}
+	if a := r.do(t, "OPTIONS", "/symbolicate/v5", nil, "Access-Control-Request-Method: POST"); a.status != 200 || a.header.Get("Access-Control-Allow-Methods") != "POST" {
 		t.Errorf("%+v", a)
 	}
 }

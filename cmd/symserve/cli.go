@@ -9,11 +9,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"symkit/internal/command"
 	"symkit/serve"
 	"symkit/serve/gate"
+	"symkit/serve/symbolicate"
 )
 
 const description = `Serve the symbols in a store, and take more: a symbol server without any state but the store.
@@ -56,6 +58,8 @@ type cli struct {
 	MaxUpload  command.Bytes `name:"max-upload" default:"2G" placeholder:"SIZE" help:"The largest request that sends symbols. Default: 2G."`
 	Uploads    int           `default:"8" placeholder:"N" help:"Take N uploads at one time; more wait. Default: 8."`
 	Memory     command.Bytes `default:"1G" placeholder:"SIZE" help:"What the examination of symbol files may take together. Default: 1G."`
+	Keep       command.Bytes `default:"1G" placeholder:"SIZE" help:"What symbols that stay open for /symbolicate may take. Default: 1G."`
+	Source     []string      `sep:"none" placeholder:"PREFIX=DIR" help:"For /source/v1: source files whose paths begin with PREFIX are below DIR. May be repeated."`
 	Timeout    time.Duration `default:"15m" placeholder:"TIME" help:"A request that sends symbols may take TIME. Default: 15m."`
 
 	Spool    string        `placeholder:"DIR" help:"Directory for temporary files. Default: in the store; of a bucket, the system's."`
@@ -86,6 +90,12 @@ func (c *cli) Validate() error {
 	case c.Grace < 0 || c.Grace > mostGrace:
 		return errors.New("--grace: want a time of at most 10m")
 	}
+	for _, text := range c.Source {
+		_, dir, ok := strings.Cut(text, "=")
+		if !ok || dir == "" {
+			return fmt.Errorf("--source %s: want PREFIX=DIR", text)
+		}
+	}
 	return command.Output("STORE", c.Store, "s3")
 }
 
@@ -93,7 +103,11 @@ func (c *cli) Validate() error {
 func (c *cli) serve(ctx context.Context) error {
 	log := func(err error) { command.Line(c.stderr, "symserve: error: %v", err) }
 	opt := serve.Options{Spool: c.Spool, MaxFile: int64(c.MaxFile), Requests: c.Requests, Stall: c.Stall, Log: log, Tokens: c.Tokens, URL: c.URL,
-		Accept: gate.Accept(c.Accept), Journal: c.stderr, MaxUpload: int64(c.MaxUpload), Uploads: c.Uploads, Memory: int64(c.Memory), Timeout: c.Timeout, Version: command.Version()}
+		Accept: gate.Accept(c.Accept), Journal: c.stderr, MaxUpload: int64(c.MaxUpload), Uploads: c.Uploads, Memory: int64(c.Memory), Timeout: c.Timeout, Version: command.Version(), Keep: int64(c.Keep)}
+	for _, text := range c.Source {
+		prefix, dir, _ := strings.Cut(text, "=")
+		opt.Sources = append(opt.Sources, symbolicate.Source{Prefix: strings.TrimSuffix(prefix, "/"), Dir: dir})
+	}
 	if c.Journal != "" {
 		f, err := os.OpenFile(c.Journal, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 		if err != nil {

@@ -377,7 +377,7 @@ func TestKept(t *testing.T) {
 }
 
 // failing is a store that cannot be read.
-type failing struct{ store }
+type failing struct{}
 
 func (f *failing) Symbols(context.Context, string, string) (*lookup.File, error) {
 	return nil, fmt.Errorf("secret-bucket: broken")

@@ -18,12 +18,12 @@ var allowed = map[string][]string{
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
-	"cmd/symserve":      {"internal/command", "internal/usage", "serve", "serve/gate"},
+	"cmd/symserve":      {"internal/command", "internal/usage", "serve", "serve/gate", "serve/symbolicate"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// The symbol server.
-	"serve":                   {"elfx/debuginfod", "internal/objects", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads"},
+	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "lookup", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/spool", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
 	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
 	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/objects", "internal/packing"},
@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
 	"serve/internal/tokens":   {"internal/smallfile"},
 	"serve/internal/uploads":  {"internal/par", "internal/printable", "internal/quantity", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/intake", "serve/internal/spool", "serve/internal/tecken", "serve/internal/tokens"},
+	"serve/symbolicate":       {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup"},
 
 	// Stacks of crashed processes.
 	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources"},
@@ -56,9 +57,6 @@ var allowed = map[string][]string{
 	"walk/symbols/elfsyms":     {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols/sources"},
 	"walk/symbols":             {"elfx/companion", "elfx/debuginfod", "internal/objects", "walk", "walk/symbols/elfsyms", "walk/symbols/sources", "walk/symserver"},
 	"walk/symserver":           {"elfx/companion", "internal/address", "internal/download", "internal/filecache", "internal/limitof", "internal/packing", "limits", "walk", "walk/symbols/sources"},
-
-	// Symbol servers.
-	"serve/symbolicate": {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup"},
 
 	// Verification of symbol files. No package here may import dump.
 	"check":                          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/compare", "check/internal/linter", "check/internal/pcs", "check/internal/symfile", "check/internal/truth", "check/internal/unwind", "check/report", "elfx", "elfx/companion", "internal/mem", "internal/par", "internal/wire"},

@@ -37,7 +37,7 @@ var shapes = map[string]int{
 	"check/internal/truth/dwarfinfo.lineProgram fields": 17,
 	"cmd/stackwalk":                          8,
 	"cmd/stackwalk.cli fields":               34,
-	"cmd/symserve.cli fields":                21,
+	"cmd/symserve.cli fields":                23,
 	"lookup.module fields":                   18,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               22,
@@ -75,7 +75,7 @@ var shapes = map[string]int{
 }
 
 // records lists structs that are options or records of a format: lists of values, which no code changes together.
-var records = map[string]bool{}
+var records = map[string]bool{"serve.Options": true}
 
 // A checkedPackage is a package of the module with its syntax and types.
 type checkedPackage struct {

@@ -194,7 +194,9 @@ func send(servers []*symserver, protocol int, m *module, sym []byte) (status int
 		sum := md5.Sum(sym)
 		body := fmt.Sprintf(`{"files":[{"key":%q,"size":%d,"md5_hash":%q}]}`, m.key(), len(sym), hex.EncodeToString(sum[:]))
 		status, _, text = ask(servers, "POST", "/upload/v2/", []byte(body), "Auth-Token", serveToken)
-		var doc struct{ Files []struct{ Action struct{ Type, URL string } } }
+		var doc struct {
+			Files []struct{ Action struct{ Type, URL string } }
+		}
 		if status != 201 || json.Unmarshal(text, &doc) != nil || doc.Files[0].Action.Type == "skip" {
 			return status, text
 		}

@@ -68,7 +68,7 @@ func (s *Intake) evidence(ctx context.Context, u *Sent, sym []byte) (elf *gate.E
 // findELF looks for the ELF files of a build id in the store, then at debuginfod servers.
 func (s *Intake) findELF(ctx context.Context, id []byte, closers *[]func()) (paths []string, from string, err error) {
 	for _, kind := range []string{"executable", "debuginfo"} {
-		path, done, err := s.elfPath(ctx, hex.EncodeToString(id), kind)
+		path, done, err := s.ELFPath(ctx, hex.EncodeToString(id), kind)
 		if depot.Missing(err) {
 			continue
 		}
@@ -113,8 +113,8 @@ func hasDebug(path string) bool {
 	return f.Section(".debug_info") != nil
 }
 
-// elfPath returns the path of an ELF file of the store, or of a temporary copy, which done removes.
-func (s *Intake) elfPath(ctx context.Context, id, kind string) (path string, done func(), err error) {
+// ELFPath returns the path of an ELF file of the store, or of a temporary copy, which done removes.
+func (s *Intake) ELFPath(ctx context.Context, id, kind string) (path string, done func(), err error) {
 	content, file, err := s.OpenELF(ctx, id, kind)
 	if err != nil {
 		return "", nil, err

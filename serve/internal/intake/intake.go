@@ -20,6 +20,8 @@ type Options struct {
 	Log        func(err error)    // not nil
 	// Count is called with each decision about a file of a size; the verdict is "error" if there is none. Not nil.
 	Count func(protocol, verdict string, size int64)
+	// Changed is called with the name and the id of a module whose symbol file was made or replaced. Not nil.
+	Changed func(name, id string)
 }
 
 // Intake takes files. Its methods may be called from any number of goroutines.

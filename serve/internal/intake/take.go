@@ -87,6 +87,7 @@ func (s *Intake) Take(ctx context.Context, u *Sent) (gate.Decision, error) {
 		}
 		if err == nil && d.Stored() {
 			s.note(ctx, text.Bytes(), key)
+			s.Changed(u.Name, u.ID)
 		}
 		return d, err
 	}

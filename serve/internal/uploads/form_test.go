@@ -22,7 +22,7 @@ func FuzzForm(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	i := intake.New(d, intake.Options{MaxFile: 1 << 24, Log: func(error) {}, Count: func(string, string, int64) {}})
+	i := intake.New(d, intake.Options{MaxFile: 1 << 24, Log: func(error) {}, Count: func(string, string, int64) {}, Changed: func(string, string) {}})
 	s := &breakpadDesk{New(i, Options{MaxUpload: 1 << 20})}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := httptest.NewRequest("POST", "/sym-upload", bytes.NewReader(body))
