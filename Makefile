@@ -123,7 +123,7 @@ oracle-peers: ## installs Mozilla's and rust-minidump's programs, compares with 
 	scripts/crashdumps.sh
 	scripts/peers.sh
 	$(GO) test -pgo=off -tags oracle -run '^TestOracle' -timeout 25m ./cmd/stackwalk
-	$(GO) test -pgo=off -tags oracle -run '^TestOraclePeer' -timeout 25m ./cmd/dump_syms
+	$(GO) test -pgo=off -tags oracle -run '^TestOraclePeer' -timeout 25m ./cmd/dump_syms ./test/oracle/symbolicate
 
 # The same comparisons on everything large: about 2 GB of Debian packages.
 corpus: ## the comparisons of oracle on everything large: about 2 GB of Debian packages

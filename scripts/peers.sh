@@ -56,3 +56,13 @@ if [[ ! -x $peers/sentry-cli ]]; then
 		skip sentry-cli "npm install failed"
 	fi
 fi
+
+# samply-server is a program of test/oracle/symbolicate, with the crates of its Cargo.lock.
+if [[ ! -x $peers/samply-server ]]; then
+	if cargo build -q --release --locked --target-dir "$peers/rust/samply-server" \
+		--manifest-path "$(dirname "$0")/../test/oracle/symbolicate/testdata/samply-server/Cargo.toml"; then
+		ln -sf rust/samply-server/release/samply-server "$peers/samply-server"
+	else
+		skip samply-server "cargo build failed"
+	fi
+fi

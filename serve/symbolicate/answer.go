@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"symkit/internal/par"
@@ -31,7 +32,7 @@ type output struct {
 // flush sends the text if there is enough of it.
 func (o *output) flush() error {
 	if o.sent+int64(len(o.text)) > maxAnswer {
-		return refuse("the answer is too large: please send fewer frames in a single request")
+		return errTooLarge
 	}
 	if len(o.text) < unsent {
 		return nil
@@ -173,12 +174,23 @@ type frameWriter func(dst []byte, c *scratch, j *job, f frame, number int) []byt
 // scratch is the memory of a worker.
 type scratch struct{ frames []lookup.Frame }
 
+// part is a part of the stacks of a job.
+type part struct {
+	from, to place
+	text     []byte
+}
+
 // stacks writes the stacks of a job.
 func (o *output) stacks(j *job, write frameWriter) error {
-	row := make([]struct {
-		from, to place
-		text     []byte
-	}, min(2*runtime.GOMAXPROCS(0), (len(j.frames)+len(j.ends))/chunk+1))
+	row := make([]part, min(2*runtime.GOMAXPROCS(0), 8, (len(j.frames)+len(j.ends))/chunk+1))
+	for i := range row {
+		buffer := texts.Get().(*[]byte)
+		row[i].text = *buffer
+		defer func() {
+			*buffer = row[i].text
+			texts.Put(buffer)
+		}()
+	}
 	for at := (place{}); at.stack < len(j.ends); {
 		n := 0
 		for ; n < len(row) && at.stack < len(j.ends); n++ {
@@ -197,9 +209,8 @@ func (o *output) stacks(j *job, write frameWriter) error {
 		if err != nil {
 			return err
 		}
-		for _, r := range row[:n] {
-			o.text = append(o.text, r.text...)
-			err := o.flush()
+		for i := range row[:n] {
+			err := o.add(row[i].text)
 			if err != nil {
 				return err
 			}
@@ -207,6 +218,30 @@ func (o *output) stacks(j *job, write frameWriter) error {
 	}
 	return nil
 }
+
+// add adds a text to the answer. A large one is sent as it is, not copied.
+func (o *output) add(text []byte) error {
+	if len(o.text)+len(text) < unsent {
+		o.text = append(o.text, text...)
+		return nil
+	}
+	err := o.send()
+	if err != nil {
+		return err
+	}
+	n, err := o.w.Write(text)
+	o.sent += int64(n)
+	if err == nil && o.sent > maxAnswer {
+		err = errTooLarge
+	}
+	return err
+}
+
+// errTooLarge is the failure of a request whose answer has more than maxAnswer bytes.
+var errTooLarge = refuse("the answer is too large: please send fewer frames in a single request")
+
+// texts are buffers of parts of answers.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendStacks appends the text from one place to another, of not much more than most bytes.
 func (j *job) appendStacks(dst []byte, c *scratch, p, end place, write frameWriter, most int) ([]byte, error) {
@@ -224,7 +259,7 @@ func (j *job) appendStacks(dst []byte, c *scratch, p, end place, write frameWrit
 			}
 			dst = write(dst, c, j, j.frames[p.frame], p.frame-begin)
 			if len(dst) > most {
-				return dst, refuse("the answer is too large: please send fewer frames in a single request")
+				return dst, errTooLarge
 			}
 			p.frame++
 			if p == end {
