@@ -260,18 +260,37 @@ func (c *gnuComparison) judge(pcs []uint64, open []int, got, want [][]string, wr
 		at = append(at, pcs[i])
 	}
 	l := &llvmComparison{t: c.t, m: c.m}
+	var left []int // what llvm-symbolizer says in another way, too
 	for frames := range l.ask("llvm-symbolizer", c.m.file(), at, "linkage") {
 		i := open[0]
 		open = open[1:]
-		if !c.agrees(got[i], want[i], frames) {
-			if c.theirs != "addr2line" && slices.Equal(got[i], askGNU(c.t, "addr2line", c.m.file(), pcs[i:i+1], "-a", "-f", "-i")[0]) {
-				c.kinds[asGNU] = true
-				continue
-			}
+		switch {
+		case c.agrees(got[i], want[i], frames):
+			c.kinds[kindOf(got[i], want[i])] = true
+		case c.theirs == "addr2line":
 			wrong.Add("%#x:\n\t\tours %q\n\t\tGNU  %q\n\t\tLLVM %+v", pcs[i], got[i], want[i], frames)
+		default:
+			left = append(left, i)
+		}
+	}
+	if len(left) > 0 {
+		c.judgeGNU(pcs, left, got, want, wrong)
+	}
+}
+
+// judgeGNU asks GNU's addr2line where gimli's differs: its answer must be that of symaddr.
+func (c *gnuComparison) judgeGNU(pcs []uint64, left []int, got, want [][]string, wrong *oracle.Diffs) {
+	var at []uint64
+	for _, i := range left {
+		at = append(at, pcs[i])
+	}
+	for k, third := range askGNU(c.t, "addr2line", c.m.file(), at, "-a", "-f", "-i") {
+		i := left[k]
+		if slices.Equal(got[i], third) {
+			c.kinds[asGNU] = true
 			continue
 		}
-		c.kinds[kindOf(got[i], want[i])] = true
+		wrong.Add("%#x:\n\t\tours  %q\n\t\tgimli %q\n\t\tGNU   %q", at[k], got[i], want[i], third)
 	}
 }
 
