@@ -9,10 +9,10 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/mem"
+	"symkit/internal/spool"
 	"symkit/lookup"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
-	"symkit/serve/internal/spool"
 )
 
 // library gives the symbols and the files of a depot to package symbolicate.
@@ -34,7 +34,7 @@ func (l *library) Symbols(ctx context.Context, name, id string) (*lookup.File, e
 		return nil, err
 	}
 	defer content.Close()
-	copied, err := spool.New(l.depot.Spool(), l.maxFile)
+	copied, err := spool.NewFile(l.depot.Spool(), l.maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -69,23 +69,24 @@ func outcomes(t *testing.T, at string, opt Options) (lines []string, err error) 
 		if err != nil {
 			return lines, err
 		}
-		line := strings.TrimPrefix(filepath.ToSlash(r.File), filepath.ToSlash(at)+"/")
+		var line strings.Builder
+		line.WriteString(strings.TrimPrefix(filepath.ToSlash(r.File), filepath.ToSlash(at)+"/"))
 		switch {
 		case r.Err != nil:
-			line += ": error: " + r.Err.Error()
+			line.WriteString(": error: " + r.Err.Error())
 		case len(r.Report.Findings) > 0:
 			f := r.Report.Findings[0]
-			line += fmt.Sprintf(": %s [%s]", f.What, f.Check)
+			line.WriteString(fmt.Sprintf(": %s [%s]", f.What, f.Check))
 		case r.Bad():
-			line += ": bad"
+			line.WriteString(": bad")
 		}
 		if r.Against != "" {
-			line += ", compared with " + filepath.Base(r.Against)
+			line.WriteString(", compared with " + filepath.Base(r.Against))
 		}
 		for _, w := range r.Warnings {
-			line += ", warning: " + strings.ReplaceAll(filepath.ToSlash(w), filepath.ToSlash(at)+"/", "")
+			line.WriteString(", warning: " + strings.ReplaceAll(filepath.ToSlash(w), filepath.ToSlash(at)+"/", ""))
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 	}
 	return lines, nil
 }

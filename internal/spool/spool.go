@@ -11,10 +11,8 @@ package spool
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
+	"math"
 )
 
 // Memory is how many bytes a Spool keeps in memory before it makes a file.
@@ -24,8 +22,7 @@ const Memory = 16 << 20
 // read.
 type Spool struct {
 	memory bytes.Buffer
-	file   *os.File
-	size   int64
+	file   *File
 }
 
 // Write implements io.Writer. An error is that of the temporary file.
@@ -36,25 +33,18 @@ func (s *Spool) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	var n int
-	var err error
 	if s.file != nil {
-		n, err = s.file.Write(p)
-	} else {
-		n, err = s.memory.Write(p)
+		return s.file.Write(p)
 	}
-	s.size += int64(n)
-	return n, err
+	return s.memory.Write(p)
 }
 
 // spill moves the bytes to a file.
 func (s *Spool) spill() error {
-	// The file has no name, so that it vanishes with the process.
-	f, err := os.CreateTemp("", "symkit-*.spool")
+	f, err := NewFile("", math.MaxInt64)
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(f.Name()) // or, where that is not possible, at the end
 	s.file = f
 	_, err = f.Write(s.memory.Bytes())
 	s.memory = bytes.Buffer{}
@@ -70,7 +60,12 @@ func (s *Spool) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // Size returns the number of bytes.
-func (s *Spool) Size() int64 { return s.size }
+func (s *Spool) Size() int64 {
+	if s.file != nil {
+		return s.file.Size()
+	}
+	return int64(s.memory.Len())
+}
 
 // Section returns n bytes from an offset on.
 func (s *Spool) Section(at, n int64) Section { return Section{s, at, n} }
@@ -80,15 +75,7 @@ func (s *Spool) Close() error {
 	if s.file == nil {
 		return nil
 	}
-	err := os.Remove(s.file.Name())
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	closed := s.file.Close()
-	if err != nil { // Windows removes no open file
-		err = os.Remove(s.file.Name())
-	}
-	return errors.Join(closed, err)
+	return s.file.Close()
 }
 
 // Section is a part of what can be read at any offset. It can be read several times.

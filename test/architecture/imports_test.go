@@ -23,16 +23,15 @@ var allowed = map[string][]string{
 	"scripts/gofixture": {},
 
 	// The symbol server.
-	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "lookup", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/spool", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
+	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "internal/spool", "lookup", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
 	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
 	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/objects", "internal/packing"},
-	"serve/internal/intake":   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/mem", "internal/packing", "internal/printable", "serve/gate", "serve/internal/depot", "serve/internal/spool"},
+	"serve/internal/intake":   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/mem", "internal/packing", "internal/printable", "internal/spool", "serve/gate", "serve/internal/depot"},
 	"serve/internal/metrics":  {},
-	"serve/internal/spool":    {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
 	"serve/internal/tokens":   {"internal/smallfile"},
-	"serve/internal/uploads":  {"internal/par", "internal/printable", "internal/quantity", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/intake", "serve/internal/spool", "serve/internal/tecken", "serve/internal/tokens"},
+	"serve/internal/uploads":  {"internal/par", "internal/printable", "internal/quantity", "internal/spool", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/intake", "serve/internal/tecken", "serve/internal/tokens"},
 	"serve/symbolicate":       {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup"},
 
 	// Stacks of crashed processes.
@@ -186,7 +185,7 @@ var allowed = map[string][]string{
 	"internal/filecache":      {"internal/atomicfile", "internal/quantity"},
 	"limits":                  {"internal/limitof"},
 	"located":                 {"internal/printable"},
-	"internal/spool":          {},
+	"internal/spool":          {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"internal/upload":         {"internal/address", "internal/crash", "internal/download", "internal/printable", "internal/quantity", "internal/spool"},
 	"internal/remote":         {"internal/address", "internal/download", "internal/filecache", "internal/filename", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
 	"internal/objects":        {"internal/address", "internal/download", "internal/filename"},

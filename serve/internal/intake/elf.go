@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"symkit/elfx"
+	"symkit/internal/spool"
 	"symkit/serve/internal/depot"
-	"symkit/serve/internal/spool"
 )
 
 // OpenELF opens an ELF file by its build id. A program that has its debug information inside is its own debug file.
@@ -68,7 +68,7 @@ func (s *Intake) hasDebugInfo(file depot.File, content io.ReadSeeker) (has bool,
 
 	path := s.Depot.Path(file)
 	if path == "" {
-		copied, err := spool.New(s.Depot.Spool(), s.MaxFile)
+		copied, err := spool.NewFile(s.Depot.Spool(), s.MaxFile)
 		if err != nil {
 			return false, err
 		}

@@ -15,9 +15,9 @@ import (
 	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/mem"
+	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
-	"symkit/serve/internal/spool"
 )
 
 // evidence returns the ELF file that a symbol file is compared with, nil if there is none: that of the upload, of the
@@ -124,7 +124,7 @@ func (s *Intake) ELFPath(ctx context.Context, id, kind string) (path string, don
 	if path != "" {
 		return path, func() {}, nil
 	}
-	f, err := spool.New(s.Depot.Spool(), s.MaxFile)
+	f, err := spool.NewFile(s.Depot.Spool(), s.MaxFile)
 	if err == nil {
 		err = depot.Copy(f, content, file.Encoding)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"symkit/internal/mem"
+	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
-	"symkit/serve/internal/spool"
 )
 
 // Content is what a client sent, unpacked, in a temporary file.
@@ -25,7 +25,7 @@ type Content struct {
 
 // Receive copies what r has into a temporary file of at most a number of bytes, packed data unpacked if that is asked for.
 func (s *Intake) Receive(r io.Reader, most int64, unpacked bool) (*Content, error) {
-	f, err := spool.New(s.Depot.Spool(), most)
+	f, err := spool.NewFile(s.Depot.Spool(), most)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Intake) storedText(ctx context.Context, stored depot.File) (*spool.File
 	if now.Tag != stored.Tag {
 		return nil, depot.ErrChanged
 	}
-	f, err := spool.New(s.Depot.Spool(), s.MaxFile)
+	f, err := spool.NewFile(s.Depot.Spool(), s.MaxFile)
 	if err == nil {
 		err = depot.Copy(f, r, stored.Encoding)
 	}
@@ -185,7 +185,7 @@ func (s *Intake) store(ctx context.Context, key string, c *Content, encoding str
 
 // pack compresses a file into another temporary file. The compressed bytes depend on the content alone.
 func (s *Intake) pack(c *Content, encoding string) (*spool.File, error) {
-	f, err := spool.New(s.Depot.Spool(), s.MaxFile+s.MaxFile/16)
+	f, err := spool.NewFile(s.Depot.Spool(), s.MaxFile+s.MaxFile/16)
 	if err != nil {
 		return nil, err
 	}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"symkit/internal/printable"
+	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/breakpad"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
-	"symkit/serve/internal/spool"
 )
 
 // breakpadDesk speaks with Breakpad's sym_upload, which has two protocols. It shows no answer to people, so the reason of a refusal is in a header, too,
@@ -256,7 +256,7 @@ func (s *breakpadDesk) keep(ctx context.Context, w http.ResponseWriter, r *http.
 	if err != nil {
 		return err
 	}
-	f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload)
+	f, err := spool.NewFile(s.Depot.Spool(), s.opt.MaxUpload)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"symkit/internal/quantity"
+	"symkit/internal/spool"
 	"symkit/serve/internal/intake"
-	"symkit/serve/internal/spool"
 )
 
 // errTimeout is the cause of the end of a request that takes too long.

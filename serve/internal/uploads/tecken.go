@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"symkit/internal/printable"
+	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
-	"symkit/serve/internal/spool"
 	"symkit/serve/internal/tecken"
 )
 
@@ -134,7 +134,7 @@ func (s *teckenDesk) read(w http.ResponseWriter, r *http.Request) (*zipFile, err
 		if path.Ext(name) != ".zip" && path.Ext(part.FileName()) != ".zip" {
 			return nil, intake.Refuse(http.StatusBadRequest, "Unrecognized archive file extension %q", path.Ext(name))
 		}
-		f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload)
+		f, err := spool.NewFile(s.Depot.Spool(), s.opt.MaxUpload)
 		if err != nil {
 			return nil, err
 		}

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"symkit/internal/par"
+	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
-	"symkit/serve/internal/spool"
 	"symkit/serve/internal/tecken"
 )
 
@@ -258,7 +258,7 @@ func (s *teckenDesk) keepPart(ctx context.Context, w http.ResponseWriter, r *htt
 	if err != nil {
 		return 0, false, err
 	}
-	f, err := spool.New(s.Depot.Spool(), s.opt.MaxUpload-have)
+	f, err := spool.NewFile(s.Depot.Spool(), s.opt.MaxUpload-have)
 	if err != nil {
 		return 0, false, err
 	}

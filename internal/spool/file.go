@@ -1,4 +1,3 @@
-// Package spool keeps what clients send in files without a name, which vanish with the process.
 package spool
 
 import (
@@ -16,16 +15,17 @@ import (
 // ErrTooLarge: more bytes were written than the file may have.
 var ErrTooLarge = errors.New("too large")
 
-// A File is one temporary file. Its methods are called by one goroutine, but for ReadAt.
+// A File is a temporary file without a name, which vanishes with the process. Its methods are called by one goroutine,
+// but for ReadAt.
 type File struct {
 	f    *os.File
 	size int64
 	most int64
 }
 
-// New makes a file of at most a number of bytes in a directory, which must exist.
-func New(dir string, most int64) (*File, error) {
-	f, err := os.CreateTemp(dir, "symserve-*.tmp")
+// NewFile makes a file of at most a number of bytes in a directory, which must exist; "" is that of temporary files.
+func NewFile(dir string, most int64) (*File, error) {
+	f, err := os.CreateTemp(dir, "symkit-*.spool")
 	if err != nil {
 		return nil, err
 	}
