@@ -127,9 +127,16 @@ func TestScripts(t *testing.T) {
 				ts.Check(z.Close())
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), out.Bytes(), 0o666))
 			},
-			// server [old]: starts a symbol server, whose address is in $SERVER.
+			// server [old|refusing NAME]: starts a symbol server, whose address is in $SERVER.
 			"server": func(ts *testscript.TestScript, _ bool, args []string) {
-				s := uploadtest.New(t, uploadtest.Options{Token: "sesamtoken", Old: len(args) > 0})
+				opt := uploadtest.Options{Token: "sesamtoken", Old: slices.Contains(args, "old")}
+				opt.Refuse = func(key string, _ []byte) string {
+					if len(args) == 2 && strings.HasPrefix(key, args[1]) {
+						return "it is too\x1b[31m old"
+					}
+					return ""
+				}
+				s := uploadtest.New(t, opt)
 				servers.Store(ts.MkAbs("."), s)
 				ts.Setenv("SERVER", s.URL)
 			},

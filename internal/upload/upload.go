@@ -10,7 +10,7 @@
 //
 // A file is kept in memory or in a temporary file until the server has it: all protocols want its size first, most its
 // hash. Requests are repeated as package download does. The errors of requests say what is wrong and are of three
-// kinds: ErrServer, ErrToken, which is an ErrServer, and others, which are about one file.
+// kinds: ErrServer, ErrToken, which is an ErrServer, and others, which are about one file and begin with its key.
 package upload
 
 import (
@@ -197,9 +197,16 @@ type guarded struct {
 // mostBroken is how many files in succession a server may fail with.
 const mostBroken = 3
 
-// Send implements Server.
+// Send implements Server. An error of the server about the file begins with the key.
 func (g *guarded) Send(ctx context.Context, keys []string, kind Kind, write func(io.Writer) error) (Sent, error) {
-	sent, err := g.Server.Send(ctx, keys, kind, write)
+	var ownErr error
+	sent, err := g.Server.Send(ctx, keys, kind, func(w io.Writer) error {
+		ownErr = write(w)
+		return ownErr
+	})
+	if err != nil && ownErr == nil && ctx.Err() == nil && !errors.Is(err, ErrServer) {
+		err = fmt.Errorf("%s: %w", keys[0], err)
+	}
 	e, ok := errorOf(err)
 	switch {
 	case err == nil:
