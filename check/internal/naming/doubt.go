@@ -66,13 +66,17 @@ func (k Key) plausible(text string) bool {
 func isDName(linkage string) bool { return strings.HasPrefix(linkage, "_D") }
 
 // inScopes reports whether the names in a text of D, without parameters and arguments, have the scopes
-// of the DWARF in their order, and end with the plain name.
+// of the DWARF in their order, and end with the plain name. gdc has a template in the scope in which it was
+// used, and under the name of an alias: such scopes are not in the linkage name, or in arguments alone.
 func (k Key) inScopes(text string) bool {
 	parts := slices.Collect(eachScope(skeleton(Normalise(text))))
 	for i := range parts {
 		parts[i], _, _ = strings.Cut(parts[i], "!") // a template's arguments
 	}
 	for _, scope := range append(k.scopes(), k.Name) {
+		if structors[scope] != "" && slices.Contains(parts, scope) {
+			continue // __postblit is written as it is, too
+		}
 		want, _, _ := strings.Cut(skeleton(Normalise(cmp.Or(structors[scope], scope))), "!")
 		for part := range eachScope(want) {
 			at := slices.Index(parts, part)
@@ -80,7 +84,9 @@ func (k Key) inScopes(text string) bool {
 			case at >= 0:
 				parts = parts[at:]
 			case last < 0 || !strings.HasPrefix(parts[last], part): // qualifiers follow its parameters
-				return false
+				if hasIdentifier(k.Linkage, part) && !slices.Contains(identifier().FindAllString(text, -1), part) {
+					return false
+				}
 			}
 		}
 	}

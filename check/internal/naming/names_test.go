@@ -235,6 +235,15 @@ func TestJudge(t *testing.T) {
 			[]string{"L<std::pair<int, long>, std::pair<Y, char> > p8<int, Y, long, char>(L<int, Y>, L<long, char>)"}, nil,
 		},
 		{Key{Linkage: "_D3foo3barFiZv"}, []string{"foo.bar(int)"}, []string{"foo.baz(int)"}, []string{"_D3foo3barFiZv"}},
+		{ // a bracket in a string is none
+			Key{Linkage: "_D3std10functional__T6safeOpVAyaa1_3cZ__T8unsafeOpTmTiZQoFNaNbNiNfmiZb", Name: "unsafeOp", Scope: "std.functional\x00safeOp!\"<\"\x00"},
+			[]string{`std.functional.safeOp!("<").unsafeOp!(ulong, int).unsafeOp(ulong, int)`}, []string{"unsafeOp(ulong, int).safeOp"}, nil,
+		},
+		{ // gdc has the template in the function that uses it, and in the module of that
+			Key{Linkage: "_D3std5range__T11SortedRangeTASQBb3zip6MemberS_DQBp3zip5buildMFZ9__lambda6Z4saveMFZv", Name: "save", Scope: "build\x00SortedRange!(Member[], __lambda6)\x00"},
+			[]string{"std.range.SortedRange!(std.zip.Member[], std.zip.build().__lambda6).SortedRange.save()"}, []string{"std.range.SortedRange.load()"}, nil,
+		},
+		{Key{Linkage: "_D3app5Stack10__postblitMFZv", Name: "__postblit", Scope: "app\x00Stack\x00"}, []string{"app.Stack.__postblit()"}, []string{"app.Stock.__postblit()"}, nil},
 		{Key{Linkage: "$sSi3swoE5cubedSiyF"}, nil, []string{"Swift.Int.swo"}, []string{"Int.cubed()"}},
 		{
 			Key{Linkage: "_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_"},

@@ -113,16 +113,19 @@ func scopeSkeleton(s string) string {
 	return skeleton(qualifiers.Replace(abiTag().ReplaceAllString(s, "")))
 }
 
-// qualifiers removes the qualifiers of member functions in which other names are declared.
-var qualifiers = strings.NewReplacer(")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
+// qualifiers removes the qualifiers of member functions, D's and C++'s, in which other names are declared.
+var qualifiers = strings.NewReplacer(")sharedinoutconst", ")", ")sharedinout", ")", ")sharedconst", ")", ")shared", ")", ")inoutconst", ")", ")inout", ")", ")immutable", ")",
+	")const&&", ")", ")const&", ")", ")const", ")", ")volatile", ")", ")&&", ")", ")&", ")")
 
 // skeleton removes text in brackets, for names that refer to functions in their template arguments:
-// demanglers differ in how they write those.
+// demanglers differ in how they write those. A bracket in a string of D is none.
 func skeleton(s string) string {
 	var b strings.Builder
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
+		case c == '"' && depth > 0 && stringEnd(s[i:]) > 0:
+			i += stringEnd(s[i:])
 		case c == '<' || c == '(' || c == '{':
 			depth++
 		case (c == '>' || c == ')' || c == '}') && depth > 0:
@@ -132,6 +135,17 @@ func skeleton(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// stringEnd returns the index of the quote that ends the string at the start of s, or 0: the last one before an argument's
+// or the list's end, since nothing escapes quotes.
+func stringEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '"' && (i+1 == len(s) || s[i+1] == ',' || s[i+1] == ')') {
+			return i
+		}
+	}
+	return 0
 }
 
 // hasIdentifier reports whether a linkage name has an identifier, behind its length. Of Unicode's

@@ -228,9 +228,14 @@ func (t *reader) add(table *elfx.SymbolTable) {
 			t.All = append(t.All, Symbol{addr, t.Names.Number(name, nil, 0, naming.Traits{}), kind, dotted, function, end, s.Size})
 		}
 		add(plain, kind)
-		if base, _, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {
-			// A part or copy of a function has the function's own name, which may have dots.
+		if base, rest, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {
+			// A part or copy of a function has the function's own name, which may have dots: that of a nested function
+			// ends in a number (inner.3.constprop.0).
 			add(base, Alias)
+			number, _, copied := bytes.Cut(rest, []byte("."))
+			if copied && len(number) > 0 && len(bytes.Trim(number, "0123456789")) == 0 {
+				add(plain[:len(base)+1+len(number)], Alias)
+			}
 			whole, cold := bytes.CutSuffix(plain, []byte(".cold"))
 			if cold && len(whole) > len(base) {
 				add(whole, Alias)
