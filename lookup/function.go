@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"cmp"
 	"sort"
 	"sync"
 
@@ -34,12 +35,23 @@ func (c *functions) at(place uint64) *textFunc {
 	c.mu.RLock()
 	f := c.young[place]
 	c.mu.RUnlock()
-	if f != nil {
-		return f
+	if f == nil {
+		f = c.take(place)
 	}
+	if f == unkept {
+		return nil
+	}
+	return f
+}
+
+// unkept stands for a function that at does not return.
+var unkept = &textFunc{}
+
+// take reads the function at a place, or keeps it longer.
+func (c *functions) take(place uint64) *textFunc {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f = c.young[place]
+	f := c.young[place]
 	if f != nil {
 		return f
 	}
@@ -50,12 +62,10 @@ func (c *functions) at(place uint64) *textFunc {
 		c.files, c.origins, c.names = map[uint32]string{}, map[uint32]textOrigin{}, 0
 	}
 	if f == nil {
-		f = c.read(place)
+		f = cmp.Or(c.read(place), unkept)
 	}
-	if f != nil {
-		c.young[place] = f
-		c.used += f.bytes()
-	}
+	c.young[place] = f
+	c.used += f.bytes()
 	return f
 }
 

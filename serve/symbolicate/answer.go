@@ -202,7 +202,7 @@ func (o *output) stacks(j *job, write frameWriter) error {
 		err := par.Each(o.ctx, len(row), n, func() func(int) error {
 			c := &scratch{}
 			return func(i int) (err error) {
-				row[i].text, err = j.appendStacks(row[i].text[:0], c, row[i].from, row[i].to, write, int(room)/len(row))
+				row[i].text, err = j.appendStacks(o.ctx, row[i].text[:0], c, row[i].from, row[i].to, write, int(room)/len(row))
 				return err
 			}
 		})
@@ -244,7 +244,7 @@ var errTooLarge = refuse("the answer is too large: please send fewer frames in a
 var texts = sync.Pool{New: func() any { return new([]byte) }}
 
 // appendStacks appends the text from one place to another, of not much more than most bytes.
-func (j *job) appendStacks(dst []byte, c *scratch, p, end place, write frameWriter, most int) ([]byte, error) {
+func (j *job) appendStacks(ctx context.Context, dst []byte, c *scratch, p, end place, write frameWriter, most int) ([]byte, error) {
 	for p != end {
 		begin := j.begin(p.stack)
 		if p.frame == begin {
@@ -260,6 +260,9 @@ func (j *job) appendStacks(dst []byte, c *scratch, p, end place, write frameWrit
 			dst = write(dst, c, j, j.frames[p.frame], p.frame-begin)
 			if len(dst) > most {
 				return dst, errTooLarge
+			}
+			if ctx.Err() != nil { // a function can have records without end
+				return dst, context.Cause(ctx)
 			}
 			p.frame++
 			if p == end {

@@ -33,6 +33,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Allow", "POST, OPTIONS")
 		err = &failure{http.StatusMethodNotAllowed, "405 Method Not Allowed"}
 	default:
+		ctx, cancel := context.WithTimeout(r.Context(), s.opt.Timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
 		err = answer(w, r)
 	}
 	if err != nil {

@@ -44,6 +44,8 @@ type Options struct {
 	// MaxAge is how long the symbols of a module are used before the store is asked again, since another server may have
 	// replaced them; 0 means ten minutes.
 	MaxAge time.Duration
+	// Timeout bounds the time of a request; 0 means a minute.
+	Timeout time.Duration
 	// Sources say where source files are.
 	Sources []Source
 	// Log, if not nil, is called with errors of the store that clients do not see.
@@ -69,6 +71,7 @@ type Server struct {
 // New returns the server of a store. The error is that of a directory of Options.Sources.
 func New(store Store, opt Options) (*Server, error) {
 	opt.MaxAge = cmp.Or(opt.MaxAge, 10*time.Minute)
+	opt.Timeout = cmp.Or(opt.Timeout, time.Minute)
 	if opt.Log == nil {
 		opt.Log = func(error) {}
 	}

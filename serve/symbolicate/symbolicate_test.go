@@ -539,3 +539,41 @@ func FuzzRequest(f *testing.F) {
 		}
 	})
 }
+
+// discard is a http.ResponseWriter for answers that nobody reads.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header                  { return d.header }
+func (d discard) Write(text []byte) (n int, err error) { return len(text), nil }
+func (d discard) WriteHeader(int)                      {}
+
+// TestAllocations: a frame in a function that was read costs no allocation.
+func TestAllocations(t *testing.T) {
+	s := server(t, testStore(), symbolicate.Options{})
+	allocations := func(frames int) float64 {
+		body := `{"stacks": [[` + strings.Repeat("[0,31354],", frames) + `[0,31354]]], "memoryMap": [["app", "` + inlinesID + `"]]}`
+		return testing.AllocsPerRun(5, func() {
+			s.ServeHTTP(discard{http.Header{}}, httptest.NewRequest(http.MethodPost, "/symbolicate/v5", strings.NewReader(body)))
+		})
+	}
+	few, many := allocations(100), allocations(50000)
+	if many > few+1000 { // the buffers of 13 parts grow
+		t.Errorf("%.0f allocations for 100 frames, %.0f for 50,000", few, many)
+	}
+}
+
+// TestTimeout: a request that takes too long gets an answer all the same.
+func TestTimeout(t *testing.T) {
+	// The records are too many for the function to be kept, so that each frame reads them.
+	text := "MODULE Linux x86_64 " + plainID + " app\nFUNC 0 10 0 f\n" + strings.Repeat("0 10 1 0\n", 1<<20)
+	s := server(t, &store{symbols: map[string]string{"app/" + plainID: text}}, symbolicate.Options{Timeout: 300 * time.Millisecond})
+	start := time.Now()
+	w := post(s, "/symbolicate/v5", `{"stacks": [[`+strings.Repeat("[0,1],", 10000)+`[0,1]]], "memoryMap": [["app", "`+plainID+`"]]}`)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the answer takes too long") {
+		t.Errorf("%d %.200s", w.Code, w.Body)
+	}
+	took := time.Since(start)
+	if took > 20*time.Second {
+		t.Errorf("%v", took)
+	}
+}
