@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -83,6 +84,91 @@ func TestBomb(t *testing.T) {
 	r.nothingLeft(t)
 }
 
+// slow is a depot that takes long to store a file.
+type slow struct{ depot.Depot }
+
+func (s slow) Put(ctx context.Context, key string, blob *depot.Blob, old *depot.File) error {
+	select {
+	case <-time.After(500 * time.Millisecond):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return s.Depot.Put(ctx, key, blob, old)
+}
+
+// defect is a depot that panics.
+type defect struct{ depot.Depot }
+
+func (defect) Open(context.Context, string) (io.ReadSeekCloser, depot.File, error) { panic("planted") }
+
+// over runs a server over a depot that make makes of that of a directory.
+func over(t *testing.T, opt Options, make func(depot.Depot) depot.Depot) *running {
+	t.Helper()
+	r := &running{dir: t.TempDir(), journal: &lines{}}
+	d, err := depot.OpenDirectory(r.dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Tokens = filepath.Join(t.TempDir(), "tokens")
+	err = os.WriteFile(opt.Tokens, []byte("ci upload "+token), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newServer(make(d), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Server = httptest.NewServer(s)
+	t.Cleanup(func() {
+		r.Server.Close()
+		s.Close()
+	})
+	return r
+}
+
+// TestLong: a client that has sent all has no time limit but that of the request, and a connection that was idle for
+// long still gives answers without a body.
+func TestLong(t *testing.T) {
+	r := over(t, Options{Stall: 200 * time.Millisecond}, func(d depot.Depot) depot.Depot { return slow{d} })
+	h := sampleOf(t, hello)
+	body, kind := formOf(t, "symbol_file", h.sym)
+	if a := r.do(t, "POST", "/sym-upload?key="+token, body, "Content-Type: "+kind); a.status != 200 {
+		t.Errorf("%+v", a)
+	}
+	var tag string
+	for i := range 3 {
+		req, err := http.NewRequest("GET", r.URL+"/"+h.key(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("If-None-Match", tag)
+		resp, err := r.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		tag = resp.Header.Get("ETag")
+		if want := []int{200, 304, 304}[i]; err != nil || resp.StatusCode != want {
+			t.Errorf("%d: %v, %v", i, resp.Status, err)
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
+// TestDefect: a panic costs its request alone, and is in the log.
+func TestDefect(t *testing.T) {
+	var logged lines
+	r := over(t, Options{Log: func(err error) { fmt.Fprintln(&logged, err) }}, func(d depot.Depot) depot.Depot { return defect{d} })
+	a := r.get(t, "/a/AB/a.sym")
+	if a.status != 500 || !strings.Contains(logged.String(), "planted") {
+		t.Errorf("%+v, %s", a, logged.String())
+	}
+	if a := r.get(t, "/healthz"); a.status != 200 {
+		t.Errorf("%+v", a)
+	}
+}
+
 // failing is a depot whose writes, or reads, fail from the time that is wanted on.
 type failing struct {
 	depot.Depot
@@ -130,22 +216,10 @@ func TestFailing(t *testing.T) {
 		"network": {&failing{write: errors.New("connection reset")}, 503, "the store cannot be used now"},
 		"reading": {&failing{read: errors.New("connection reset")}, 503, "the store cannot be used now"},
 	} {
-		r := &running{dir: t.TempDir(), journal: &lines{}}
-		d, err := depot.OpenDirectory(r.dir, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		test.f.Depot = d
-		file := filepath.Join(t.TempDir(), "tokens")
-		err = os.WriteFile(file, []byte("ci upload "+token), 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := newServer(test.f, Options{Tokens: file})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Server = httptest.NewServer(s)
+		r := over(t, Options{}, func(d depot.Depot) depot.Depot {
+			test.f.Depot = d
+			return test.f
+		})
 		a := r.tecken(t, zipOf(t, h.key(), h.sym, c.key(), c.sym))
 		if a.status != test.status || !strings.Contains(a.body, test.text) || a.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %+v", what, a)
@@ -162,8 +236,6 @@ func TestFailing(t *testing.T) {
 		if a.status != 201 || r.get(t, "/"+h.key()).body != string(h.sym) {
 			t.Errorf("%s, afterwards: %+v", what, a)
 		}
-		r.Server.Close()
-		d.Close()
 	}
 }
 

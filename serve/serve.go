@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"symkit/elfx/debuginfod"
@@ -175,8 +176,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	s.counts.Begin()
 	paced := &pacedWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: s.opt.Stall}
+	paced.renew()
 	defer func() { s.counts.End(r.Pattern, paced.status, paced.sent, time.Since(began)) }()
-	r.Body = &pacedBody{ReadCloser: r.Body, control: paced.control, stall: s.opt.Stall}
+	defer s.caught(paced, r)
+	r.Body = &pacedBody{ReadCloser: r.Body, control: paced.control, stall: s.opt.Stall, end: began.Add(s.opt.Timeout)}
 	allow(paced)
 	select {
 	case s.slots <- struct{}{}:
@@ -186,6 +189,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mux.ServeHTTP(paced, r)
+}
+
+// caught has a defect cost one request: its place goes to the log, and the client gets a status.
+func (s *Server) caught(w *pacedWriter, r *http.Request) {
+	why := recover()
+	if why == nil {
+		return
+	}
+	if why == http.ErrAbortHandler {
+		panic(why)
+	}
+	s.opt.Log(fmt.Errorf("a defect: please report it: %s: %v\n%s", r.Pattern, why, debug.Stack()))
+	if w.status == 0 {
+		http.Error(w, "a defect of the server; its log has the place", http.StatusInternalServerError)
+	}
 }
 
 // allow has browsers give what the server answers to pages of any origin: the answers depend on no cookies.

@@ -1,6 +1,7 @@
 package spool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,18 +20,23 @@ var ErrTooLarge = errors.New("too large")
 // but for ReadAt.
 type File struct {
 	f    *os.File
+	name string // empty: none
 	size int64
 	most int64
 }
 
 // NewFile makes a file of at most a number of bytes in a directory, which must exist; "" is that of temporary files.
 func NewFile(dir string, most int64) (*File, error) {
-	f, err := os.CreateTemp(dir, "symkit-*.spool")
+	f, err := unnamed(cmp.Or(dir, os.TempDir()))
+	if err == nil {
+		return &File{f: f, most: most}, nil
+	}
+	f, err = os.CreateTemp(dir, "symkit-*.spool")
 	if err != nil {
 		return nil, err
 	}
 	_ = os.Remove(f.Name()) // or, where open files cannot be removed, in Close
-	return &File{f: f, most: most}, nil
+	return &File{f: f, name: f.Name(), most: most}, nil
 }
 
 // Write implements io.Writer. The error of a file that becomes too large is an ErrTooLarge.
@@ -64,7 +70,10 @@ func (s *File) Close() error {
 	if errors.Is(err, os.ErrClosed) {
 		return nil
 	}
-	gone := os.Remove(s.f.Name())
+	if s.name == "" {
+		return err
+	}
+	gone := os.Remove(s.name)
 	if errors.Is(gone, fs.ErrNotExist) {
 		gone = nil
 	}
