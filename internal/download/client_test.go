@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,15 +21,14 @@ import (
 )
 
 // serve runs a server on loopback and returns a client of it. handle gets the number of the request.
-func serve(t *testing.T, handle func(n int, w http.ResponseWriter, r *http.Request)) (c *Client, at address.Address, asked *int) {
+func serve(t *testing.T, handle func(n int, w http.ResponseWriter, r *http.Request)) (c *Client, at address.Address, asked func() int) {
 	t.Helper()
-	n := 0
+	var n atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n++
-		handle(n, w, r)
+		handle(int(n.Add(1)), w, r)
 	}))
 	t.Cleanup(web.Close)
-	return &Client{Server: web.URL, Backoff: time.Millisecond}, address.New(web.URL + "/file?token=x"), &n
+	return &Client{Server: web.URL, Backoff: time.Millisecond}, address.New(web.URL + "/file?token=x"), func() int { return int(n.Load()) }
 }
 
 // get returns the file as Get gives it.
@@ -134,8 +134,8 @@ func TestErrors(t *testing.T) {
 		})
 		start := time.Now()
 		_, err := get(t, c, at)
-		if !errors.Is(err, test.want) || err != nil && err.Error() != test.text || *asked != test.asked {
-			t.Errorf("%d: %v, asked %d times", test.code, err, *asked)
+		if !errors.Is(err, test.want) || err != nil && err.Error() != test.text || asked() != test.asked {
+			t.Errorf("%d: %v, asked %d times", test.code, err, asked())
 		}
 		if e, ok := errors.AsType[*Error](err); ok && (e.Status != test.code || e.Server != c.Server) {
 			t.Errorf("%d: %+v", test.code, e)
@@ -159,16 +159,16 @@ func TestErrors(t *testing.T) {
 			fmt.Fprint(w, "12345678901")
 		})
 		c.MaxSize = 10
-		if _, err := get(t, c, at); !errors.Is(err, ErrTooLarge) || *asked != 1 {
-			t.Errorf("%v, asked %d times", err, *asked)
+		if _, err := get(t, c, at); !errors.Is(err, ErrTooLarge) || asked() != 1 {
+			t.Errorf("%v, asked %d times", err, asked())
 		}
 	}
 
 	// An error of the caller is that of one file.
 	c, at, asked := serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) {})
 	content := errors.New("content")
-	if err := c.Get(t.Context(), at, func(*File) error { return content }); err != content || *asked != 1 {
-		t.Errorf("%v, asked %d times", err, *asked)
+	if err := c.Get(t.Context(), at, func(*File) error { return content }); err != content || asked() != 1 {
+		t.Errorf("%v, asked %d times", err, asked())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(content)

@@ -45,8 +45,8 @@ func TestSend(t *testing.T) {
 		a, err := c.Send(t.Context(), &Request{Method: http.MethodPut, URL: at, Header: http.Header{"X": {"y"}}, Body: text("body"), Accept: test.accept})
 		e, _ := errors.AsType[*Error](err)
 		switch {
-		case *asked != test.asked:
-			t.Errorf("%s: %d requests", test.name, *asked)
+		case asked() != test.asked:
+			t.Errorf("%s: %d requests", test.name, asked())
 		case test.status == 0 && (err != nil || string(a.Body) != "answer"):
 			t.Errorf("%s: %v, %v", test.name, a, err)
 		case test.status != 0 && (e == nil || e.Status != test.status || string(e.Answer) != "answer" || strings.Contains(e.Error(), "sesame")):
@@ -73,8 +73,8 @@ func TestSendStalled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = c.Send(t.Context(), &Request{Method: http.MethodPost, URL: at, Body: text(strings.Repeat("x", 32<<20))})
-		if !errors.Is(err, ErrStalled) || *asked != 3 {
-			t.Errorf("%v after %d requests", err, *asked)
+		if !errors.Is(err, ErrStalled) || asked() != 3 {
+			t.Errorf("%v after %d requests", err, asked())
 		}
 	}
 }
