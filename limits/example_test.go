@@ -34,6 +34,6 @@ func Example() {
 		fmt.Println(m.Stats.LossCount, errors.Is(errors.Join(m.Stats.Losses...), limits.ErrExceeded))
 	}
 	// Output:
-	// 4 true
+	// 3 true
 	// 0 false
 }
