@@ -95,7 +95,7 @@ var teckenKey = sync.OnceValue(func() *regexp.Regexp {
 func (t *tecken) Send(ctx context.Context, keys []string, _ Kind, write func(io.Writer) error) (sent Sent, err error) {
 	for _, key := range keys {
 		if !teckenKey().MatchString(key) {
-			return sent, errors.New("Tecken takes no names with characters outside of ASCII, control characters or one of \\ ^ ` < > { } [ ] # % \" ' |")
+			return sent, errors.New("the server takes no names with characters outside of ASCII, control characters or one of \\ ^ ` < > { } [ ] # % \" ' |")
 		}
 	}
 	p := &packed{whole: strings.HasSuffix(keys[0], ".gz")}
