@@ -27,7 +27,7 @@ skip() { # PROGRAM REASON
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli; do
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit

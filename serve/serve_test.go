@@ -273,10 +273,7 @@ func TestMissing(t *testing.T) {
 	}
 	r := start(t, t.TempDir(), Options{})
 	r.put(t, "app/AB12/app.sym", []byte("MODULE"))
-	err = os.Symlink(filepath.Dir(outside), filepath.Join(r.dir, "out"))
-	if err != nil {
-		t.Skip(err)
-	}
+	_ = os.Symlink(filepath.Dir(outside), filepath.Join(r.dir, "out")) // where no link can be made, the path is missing, too
 	for _, path := range []string{
 		"/app/AB13/app.sym", "/app/xy/app.sym", "/app/AB12/file.ptr", "/app/000000000000000000000000000000000/app.sym", "/app/AB12",
 		"/..%2f..%2fapp/AB12/app.sym", "/app/AB12/..%2f..%2f..%2fetc%2fpasswd", "/%2e%2e/AB12/app.sym", "/app/AB12/%00", "/.symkit/code/x", "/.symkit/uploads/session",

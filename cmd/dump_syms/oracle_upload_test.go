@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,11 +16,7 @@ import (
 // TestOracleSentryCLI: the checker of our uploads takes those of Sentry's own program, which has nothing left to send
 // after dump_syms, and the other way round.
 func TestOracleSentryCLI(t *testing.T) {
-	cli := filepath.Join(os.Getenv("SYMKIT_PEERS"), "sentry-cli")
-	_, err := os.Stat(cli)
-	if err != nil {
-		t.Skip("no sentry-cli: scripts/peers.sh installs it")
-	}
+	cli := programtest.Peer(t, "sentry-cli")
 	dir := t.TempDir()
 	programtest.Write(t, filepath.Join(dir, "app"), programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.elf"))
 	programtest.Write(t, filepath.Join(dir, "lib"), programtest.Fixture(t, "cxx-x86_64-gcc12-O2-dw5.so"))

@@ -6,7 +6,7 @@ import (
 )
 
 // The local variables of a function are the DIEs of parameters and variables below the DIE of the function. They are
-// read for one function when somebody asks, attribute by attribute.
+// read for one function at a time, attribute by attribute.
 
 // Local is a parameter or a variable of a function.
 type Local struct {

@@ -52,7 +52,7 @@ func (o *output) send() error {
 	return err
 }
 
-// finish sends what is left.
+// finish sends the rest of the answer.
 func (o *output) finish() error {
 	if !o.started {
 		o.w.Header().Set("Content-Length", strconv.Itoa(len(o.text)))
@@ -288,7 +288,7 @@ func (c *scratch) lookUp(j *job, f frame) (frames []lookup.Frame, addr uint64) {
 		return c.frames, addr
 	}
 
-	// The nearest symbol below may be that of the address if nobody knows where the symbol ends.
+	// A symbol of unknown size reaches up to the next symbol.
 	sym, ok := file.SymbolBelow(addr)
 	if ok && !sym.Data && (sym.Size == 0 || addr-sym.Addr < sym.Size) {
 		c.frames = append(c.frames, lookup.Frame{Name: sym.Name, Linkage: sym.Name, Start: sym.Addr, Size: sym.Size})

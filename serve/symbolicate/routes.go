@@ -63,7 +63,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		case errors.Is(r.Context().Err(), context.DeadlineExceeded):
 			f = &failure{http.StatusServiceUnavailable, "the answer takes too long: please send fewer frames in a single request, or repeat it later"}
 		case r.Context().Err() != nil:
-			panic(http.ErrAbortHandler) // nobody waits for an answer
+			panic(http.ErrAbortHandler) // the client is gone
 		default:
 			s.opt.Log(err)
 			f = &failure{http.StatusInternalServerError, "500 Internal Server Error"}

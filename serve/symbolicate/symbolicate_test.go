@@ -540,7 +540,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// discard is a http.ResponseWriter for answers that nobody reads.
+// discard is an http.ResponseWriter that drops the answer.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header                  { return d.header }

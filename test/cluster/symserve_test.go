@@ -123,7 +123,7 @@ func random(g *gateway) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// discard is an answer that nobody gets.
+// discard is an http.ResponseWriter that drops the answer.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

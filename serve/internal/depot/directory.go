@@ -101,7 +101,7 @@ func (d *directory) open(key string) (*os.File, File, error) {
 		return nil, File{}, fs.ErrNotExist
 	}
 	for _, form := range forms {
-		// Opening a FIFO that somebody made would block without O_NONBLOCK.
+		// Opening a FIFO in the store would block without O_NONBLOCK.
 		f, err := d.root.OpenFile(key+form.suffix, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) {
 			continue

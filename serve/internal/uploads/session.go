@@ -15,8 +15,8 @@ import (
 
 // An upload of several requests is a session. Its state is in the store, so that each request may come to another server:
 // a file about the session, the parts of bodies that have arrived, and what was decided. The store must keep parts
-// anyway, and the address of a session, which nobody can guess, needs no secret that servers would have to share. What is
-// left of uploads that were given up is removed after a day.
+// anyway. The address of a session is too long to be guessed, so that servers share no secret. The files of abandoned
+// uploads are removed after a day.
 
 // Age is how long a session may take.
 const Age = 24 * time.Hour

@@ -4,23 +4,18 @@ package symaddr
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"symkit/test/programtest"
 	"symkit/test/testfile"
 )
 
 // gimli returns the path of gimli's addr2line.
 func gimli(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(os.Getenv("SYMKIT_PEERS"), "gimli-addr2line")
-	_, err := os.Stat(program)
-	if err != nil {
-		t.Skip("gimli's addr2line is not there: scripts/peers.sh says why")
-	}
-	return program
+	return programtest.Peer(t, "gimli-addr2line")
 }
 
 // TestOracleGimli is TestOracleGNU for gimli's addr2line.
