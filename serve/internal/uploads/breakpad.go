@@ -51,13 +51,11 @@ func (s *breakpadDesk) form(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	release, ok := s.admit(w, r)
+	ctx, done, ok := s.admit(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
-	defer cancel()
+	defer done()
 	began := time.Now()
 	body, fields, err := s.fields(w, r)
 	if err != nil {
@@ -235,13 +233,11 @@ func (s *breakpadDesk) create(w http.ResponseWriter, r *http.Request) {
 
 // put answers PUT of the file.
 func (s *breakpadDesk) put(w http.ResponseWriter, r *http.Request) {
-	release, ok := s.admit(w, r)
+	ctx, done, ok := s.admit(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
-	defer cancel()
+	defer done()
 	err := s.keep(ctx, w, r)
 	if err != nil {
 		s.failed(w, err, breakpadError)
@@ -295,13 +291,11 @@ func (s *breakpadDesk) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	release, ok := s.admit(w, r)
+	ctx, done, ok := s.admit(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
-	defer cancel()
+	defer done()
 	s.decide(w, func() (gate.Decision, error) { return s.complete(ctx, w, r, id) }, func(d gate.Decision) string {
 		w.Header().Set("Content-Type", "application/json")
 		if d.Verdict == gate.Same {

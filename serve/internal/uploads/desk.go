@@ -2,6 +2,7 @@
 package uploads
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -54,16 +55,18 @@ func (s *Desk) Routes(mux *http.ServeMux) {
 // patience is how long an upload waits until others have ended.
 const patience = 30 * time.Second
 
-// admit waits until the client may send its body. If it may not, it gets the answer.
-func (s *Desk) admit(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
+// admit waits until the client may send its body. The caller calls done when the request has its answer, for which ctx
+// has the time of Options.Timeout. A client that may not send gets its answer here.
+func (s *Desk) admit(w http.ResponseWriter, r *http.Request) (ctx context.Context, done func(), ok bool) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case s.uploads <- struct{}{}:
-		return func() { <-s.uploads }, true
+		ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
+		return ctx, func() { cancel(); <-s.uploads }, true
 	case <-timer.C:
 	case <-r.Context().Done():
 	}
 	later(w)
-	return nil, false
+	return nil, nil, false
 }

@@ -64,13 +64,11 @@ func (s *teckenDesk) upload(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	release, ok := s.admit(w, r)
+	ctx, done, ok := s.admit(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
-	defer cancel()
+	defer done()
 
 	began := time.Now()
 	archive, err := s.read(w, r)

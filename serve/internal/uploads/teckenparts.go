@@ -128,13 +128,11 @@ func (s *teckenDesk) action(r *http.Request, n *session, i int, f *tecken.File, 
 
 // put answers PUT /upload/v2/SESSION/N.
 func (s *teckenDesk) put(w http.ResponseWriter, r *http.Request) {
-	release, ok := s.admit(w, r)
+	ctx, done, ok := s.admit(w, r)
 	if !ok {
 		return
 	}
-	defer release()
-	ctx, cancel := context.WithTimeoutCause(r.Context(), s.opt.Timeout, errTimeout)
-	defer cancel()
+	defer done()
 	d, have, err := s.part(ctx, w, r)
 	switch {
 	case err != nil:

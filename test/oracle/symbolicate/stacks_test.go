@@ -303,19 +303,7 @@ func symkit(t *testing.T, dir string) program {
 // samply starts samply's server.
 func samply(t *testing.T, dir string) program {
 	t.Helper()
-	peers := os.Getenv("SYMKIT_PEERS")
-	if peers == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
-		peers = filepath.Join(cache, "symkit", "peers")
-	}
-	path := filepath.Join(peers, "samply-server")
-	_, err := os.Stat(path)
-	if err != nil {
-		t.Skipf("%v: scripts/peers.sh builds it", err)
-	}
+	path := programtest.Peer(t, "samply-server")
 	return start(t, exec.Command(path, dir, t.TempDir()))
 }
 
