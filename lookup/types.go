@@ -51,8 +51,9 @@ type Options struct {
 	// Search says where the companions of an ELF file are searched for.
 	Search companion.Search
 	// Memory bounds the bytes that decoded units take, those that are being decoded too: units that
-	// have not been used for the longest time are dropped. 0 is the limit lookup-unit for the size of
-	// the file. The sections of the file that are compressed come on top.
+	// have not been used for the longest time are dropped. A unit that takes more than half of Memory is not
+	// decoded: its addresses have the names of symbols, without lines, and Losses says so. 0 is the limit
+	// lookup-unit for the size of the file. The sections of the file that are compressed come on top.
 	Memory int64
 	// Jobs is the number of goroutines of Load and Open; 0 is that of the processors.
 	Jobs int

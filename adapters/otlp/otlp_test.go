@@ -168,7 +168,7 @@ func debugDir(t *testing.T, path string) string {
 
 // TestTogether: many goroutines share a Symbolizer, and a context ends its work.
 func TestTogether(t *testing.T) {
-	s := &otlp.Symbolizer{Lookup: lookup.Options{Memory: 1}}
+	s := &otlp.Symbolizer{Lookup: lookup.Options{Memory: 128 << 10}}
 	defer s.Close()
 	var group sync.WaitGroup
 	for range 8 {
