@@ -149,9 +149,21 @@ func (f *Finder) file(path string) {
 	}
 }
 
-// search adds the ELF files below dir, in the order of their names. Symbolic links are
-// skipped: their targets are below dir too, or were not named.
+// search adds the ELF files and packages below dir.
 func (f *Finder) search(ctx context.Context, dir string) error {
+	return f.walk(ctx, dir, func(path string, start []byte) {
+		switch {
+		case pkg.IsDistro(start) || pkg.IsImage(start):
+			f.inputs = append(f.inputs, input{Path: path, Found: true, unread: &unread{}})
+		case isELF(start):
+			f.inputs = append(f.inputs, input{Path: path, Found: true, Limits: f.Limits})
+		}
+	})
+}
+
+// walk calls visit with the regular files below dir and their first bytes, in the order of their names. Symbolic links are
+// skipped: their targets are below dir too, or were not named.
+func (f *Finder) walk(ctx context.Context, dir string, visit func(path string, start []byte)) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -164,14 +176,11 @@ func (f *Finder) search(ctx context.Context, dir string) error {
 		}
 
 		start, err := magic(path, pkg.HeadSize)
-		switch {
-		case err != nil:
+		if err != nil {
 			f.fail(path, filename.WithoutPath(err))
-		case pkg.IsDistro(start) || pkg.IsImage(start):
-			f.inputs = append(f.inputs, input{Path: path, Found: true, unread: &unread{}})
-		case isELF(start):
-			f.inputs = append(f.inputs, input{Path: path, Found: true, Limits: f.Limits})
+			return nil
 		}
+		visit(path, start)
 		return nil
 	})
 }

@@ -7,17 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/dump/store"
-	"symkit/elfx/archive/pkg"
 	"symkit/emit"
 	"symkit/internal/atomicfile"
 	"symkit/internal/filename"
@@ -66,24 +63,10 @@ func isSymbols(path string, start []byte) bool {
 
 // addStore adds the symbol files below a directory: a store.
 func (f *Finder) addStore(ctx context.Context, dir string) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			f.fail(path, filename.WithoutPath(err))
-			return nil
-		case !d.Type().IsRegular():
-			return nil
-		}
-		start, err := magic(path, pkg.HeadSize)
-		switch {
-		case err != nil:
-			f.fail(path, filename.WithoutPath(err))
-		case isSymbols(path, start):
+	return f.walk(ctx, dir, func(path string, start []byte) {
+		if isSymbols(path, start) {
 			f.inputs = append(f.inputs, input{Path: path, Limits: f.Limits, Symbols: true})
 		}
-		return nil
 	})
 }
 
