@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -310,4 +312,45 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	r.nothingLeft(t)
+}
+
+// TestLateELF: the ELF file of a module comes after the symbol file. A symbol file that is wrong leaves the store then, as
+// if it had come later.
+func TestLateELF(t *testing.T) {
+	h := sampleOf(t, hello)
+	elf := h.name + "/" + h.id + "/" + h.name
+	wrong := bytes.Replace(h.sym, []byte(" main\n"), []byte(" another\n"), 1)
+	withoutID := func(sym []byte) []byte {
+		at, rest, _ := bytes.Cut(sym, []byte("\nINFO CODE_ID"))
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+		return append(append(bytes.Clone(at), '\n'), rest...)
+	}
+	for what, test := range map[string]struct {
+		sym   []byte
+		right bool
+	}{"right": {h.sym, true}, "wrong": {wrong, false}, "without a code id": {withoutID(h.sym), false}} {
+		r := start(t, t.TempDir(), Options{Accept: "check"})
+		if a := r.tecken(t, zipOf(t, h.key(), test.sym)); a.status != 201 {
+			t.Errorf("%s: %+v", what, a)
+		}
+		a := r.tecken(t, zipOf(t, elf, h.elf))
+		kept := fmt.Sprintf(".symkit/refuted/%s/%s/%s.sym", h.name, h.id, sumOf(test.sym))
+		if a.status != 201 || strings.Contains(a.body, "was moved to "+kept) == test.right {
+			t.Errorf("%s: %+v", what, a)
+		}
+		_, err := os.Stat(filepath.Join(r.dir, kept+".gz"))
+		if (err != nil) != test.right {
+			t.Errorf("%s: %v", what, err)
+		}
+		if a := r.get(t, "/"+h.key()); test.right && a.body != string(test.sym) || !test.right && a.status != 404 {
+			t.Errorf("%s: %d", what, a.status)
+		}
+		if strings.Contains(r.journal.String(), `"verdict":"refuted"`) == test.right {
+			t.Errorf("%s: %s", what, r.journal.String())
+		}
+		if a := r.tecken(t, zipOf(t, elf, h.elf, h.key(), h.sym)); a.status != 201 || r.get(t, "/"+h.key()).body != string(h.sym) {
+			t.Errorf("%s: %+v", what, a)
+		}
+		r.nothingLeft(t)
+	}
 }

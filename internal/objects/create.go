@@ -21,8 +21,8 @@ type Header struct {
 	ContentType     string
 	ContentEncoding string
 	Meta            map[string]string
-	// Replaces is the tag of the object that Create replaces; if there is another one, the error is ErrExist. Google's
-	// service does not know this condition. Empty: any.
+	// Replaces is the version of the object that Create replaces; if there is another one, the error is ErrExist. Empty:
+	// any.
 	Replaces string
 }
 
@@ -52,7 +52,7 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 	}
 	if !replace {
 		in.IfNoneMatch = aws.String("*")
-	} else if h.Replaces != "" && !b.google {
+	} else if h.Replaces != "" {
 		in.IfMatch = &h.Replaces
 	}
 

@@ -16,8 +16,8 @@ import (
 )
 
 // Google Cloud Storage's XML API speaks the S3 protocol, except for conditions of requests that write. It ignores
-// If-None-Match in them and has a header of its own, x-goog-if-generation-match, which it refuses beside x-amz-*
-// headers. So requests to Google have x-goog-* headers alone, and Google's form of the signature, which differs
+// If-None-Match and If-Match in them and has a header of its own, x-goog-if-generation-match with the number of an
+// object's generation, which it refuses beside x-amz-* headers. So requests to Google have x-goog-* headers alone, and Google's form of the signature, which differs
 // from AWS's in names. Uploads in parts take no condition there, so an object of any size is sent as one.
 // (cloud.google.com/storage/docs: request-preconditions, authentication/signatures, authentication/canonical-requests,
 // transcoding)
@@ -29,9 +29,12 @@ func isGoogle(host string) bool {
 		strings.HasPrefix(host, "storage-") && strings.HasSuffix(host, ".p.googleapis.com")
 }
 
+// googleGeneration is the header of answers with the number of an object's generation.
+const googleGeneration = "X-Goog-Generation"
+
 // googleHeader gives the headers of a request the names that Google has for them, and accepts objects as they are
 // stored.
-func googleHeader(h http.Header) {
+func googleHeader(method string, h http.Header) {
 	h.Set("Accept-Encoding", "gzip")
 	for name, values := range h {
 		if rest, ok := strings.CutPrefix(name, "X-Amz-"); ok {
@@ -39,9 +42,17 @@ func googleHeader(h http.Header) {
 			delete(h, name)
 		}
 	}
+	if method != http.MethodPut && method != http.MethodDelete {
+		return
+	}
+	generation := h.Get("If-Match")
 	if h.Get("If-None-Match") == "*" {
-		h.Del("If-None-Match")
-		h.Set("X-Goog-If-Generation-Match", "0") // of an object that does not exist
+		generation = "0" // of an object that does not exist
+	}
+	h.Del("If-None-Match")
+	h.Del("If-Match")
+	if generation != "" {
+		h.Set("X-Goog-If-Generation-Match", generation)
 	}
 }
 
@@ -62,7 +73,7 @@ const googleRegion = "auto"
 // SignHTTP implements the SDK's signer of requests. The query of a request has the name of the SDK's function alone.
 func (s *scheme) SignHTTP(_ context.Context, keys aws.Credentials, r *http.Request, sum, _, _ string, now time.Time, _ ...func(*v4.SignerOptions)) error {
 	r.URL.RawQuery = ""
-	googleHeader(r.Header)
+	googleHeader(r.Method, r.Header)
 	s.sign(r, keys, sum, googleRegion, now)
 	return nil
 }

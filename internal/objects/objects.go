@@ -252,14 +252,18 @@ func (b *Bucket) Stat(ctx context.Context, key string) (Info, error) {
 	if err != nil {
 		size = -1
 	}
-	return Info{size, h.Get("ETag"), h.Get("Content-Encoding"), h}, nil
+	return newInfo(size, h), nil
 }
 
-// Delete removes an object, which need not exist.
-func (b *Bucket) Delete(ctx context.Context, key string) error {
+// Delete removes an object, which need not exist. If version is that of an Info, and there is another object, the error
+// is ErrExist; services that do not know this condition remove any.
+func (b *Bucket) Delete(ctx context.Context, key, version string) error {
 	_, err := call(ctx, b, key, true, func(set func(*s3.Options)) (*s3.DeleteObjectOutput, error) {
 		in := &s3.DeleteObjectInput{}
 		in.Bucket, in.Key = b.names(key)
+		if version != "" {
+			in.IfMatch = &version
+		}
 		return b.client.DeleteObject(ctx, in, set)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -272,10 +276,17 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 type Info struct {
 	Size int64 // -1 if the server does not say
 	ETag string
+	// Version is what Header.Replaces and Delete take: Google's generation, else the ETag.
+	Version string
 	// Encoding is the Content-Encoding, such as gzip.
 	Encoding string
 	// Header is that of the answer, with the metadata.
 	Header http.Header
+}
+
+// newInfo returns what an answer says about an object.
+func newInfo(size int64, h http.Header) Info {
+	return Info{size, h.Get("ETag"), cmp.Or(h.Get(googleGeneration), h.Get("ETag")), h.Get("Content-Encoding"), h}
 }
 
 // Get opens an object for reading. If the connection breaks, reading continues with the rest of the same object.
@@ -317,7 +328,7 @@ func (b *Bucket) get(ctx context.Context, key, tag string, at int64) (r io.ReadC
 			return nil, err
 		}
 		answer := answerTo(out.ResultMetadata)
-		info = Info{answer.ContentLength, answer.Header.Get("ETag"), answer.Header.Get("Content-Encoding"), answer.Header}
+		info = newInfo(answer.ContentLength, answer.Header)
 		return out.Body, download.CheckRange(answer, at)
 	})
 	return r, info, err

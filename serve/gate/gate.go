@@ -47,6 +47,7 @@ const (
 	Same    Verdict = "same"    // the store has the same bytes
 	Worse   Verdict = "worse"   // the one in the store stays
 	Refused Verdict = "refused" // it is not what the client says, or it is wrong
+	Refuted Verdict = "refuted" // an ELF file that came later shows that it is wrong: it is not in the store any more
 )
 
 // Key is the name and the id that a client gives for a module.
@@ -113,6 +114,14 @@ func decide(ctx context.Context, in Input) (Decision, error) {
 		return d, nil
 	}
 	d.Verdict, d.Why, err = compare(ctx, in.Sym, in.Stored)
+	if err != nil || d.Verdict != Worse || in.Accept == Any {
+		return d, err
+	}
+	// A file that is wrong loses to one that is right, however much it says.
+	stored, err := examine(ctx, Input{Sym: in.Stored, Accept: in.Accept, ELF: in.ELF})
+	if err == nil && stored.Verdict == Refused {
+		d.Verdict, d.Why = Better, "the symbol file in the store is wrong: "+stored.Why
+	}
 	return d, err
 }
 

@@ -36,7 +36,7 @@ var publicNames = map[string]int{
 	"lookup/gsym":          18,
 	"lookup/logs":          3,
 	"serve":                6,
-	"serve/gate":           18,
+	"serve/gate":           19,
 	"serve/symbolicate":    10,
 	"sframe":               30,
 	"walk":                 64,

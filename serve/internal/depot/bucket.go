@@ -42,7 +42,7 @@ func (b *bucket) Sweep(context.Context, time.Duration) error { return nil } // b
 
 // file returns what an answer says about an object.
 func file(key string, info objects.Info) File {
-	f := File{Key: key, Encoding: info.Encoding, Size: info.Size, Tag: info.ETag}
+	f := File{Key: key, Encoding: info.Encoding, Size: info.Size, Tag: info.ETag, version: info.Version}
 	f.Modified, _ = http.ParseTime(info.Header.Get("Last-Modified"))
 	for _, prefix := range []string{"X-Amz-Meta-", "X-Goog-Meta-"} {
 		size, err := strconv.ParseInt(info.Header.Get(prefix+"Original_size"), 10, 64)
@@ -85,7 +85,7 @@ func (b *bucket) Put(ctx context.Context, key string, blob *Blob, old *File) err
 		h.Meta = map[string]string{"original_size": strconv.FormatInt(blob.Digest.Size, 10), "original_md5_hash": blob.Digest.MD5}
 	}
 	if old != nil {
-		h.Replaces = old.Tag
+		h.Replaces = old.version
 	}
 	err := b.b.Create(ctx, key, blob, h, old != nil)
 	if errors.Is(err, fs.ErrExist) || old != nil && errors.Is(err, fs.ErrNotExist) {
@@ -94,11 +94,19 @@ func (b *bucket) Put(ctx context.Context, key string, blob *Blob, old *File) err
 	return err
 }
 
-func (b *bucket) Remove(ctx context.Context, key string) error {
+func (b *bucket) Remove(ctx context.Context, key string, old *File) error {
 	if !valid(key) {
 		return nil
 	}
-	return b.b.Delete(ctx, key)
+	version := ""
+	if old != nil {
+		version = old.version
+	}
+	err := b.b.Delete(ctx, key, version)
+	if errors.Is(err, fs.ErrExist) {
+		return ErrChanged
+	}
+	return err
 }
 
 func (b *bucket) Digest(ctx context.Context, f File) (Digest, error) {

@@ -33,6 +33,8 @@ type File struct {
 	Tag      string // changes with the stored bytes
 	Modified time.Time
 	Digest   Digest
+
+	version string // of an object, in the condition that it is still there
 }
 
 // Blob is the bytes to store, which may be read several times, and what is known about them.
@@ -56,8 +58,9 @@ type Depot interface {
 	Open(ctx context.Context, key string) (io.ReadSeekCloser, File, error)
 	// Put makes a file, or replaces the file old. If there is another file than old, the error is ErrChanged.
 	Put(ctx context.Context, key string, blob *Blob, old *File) error
-	// Remove removes a file, which need not exist.
-	Remove(ctx context.Context, key string) error
+	// Remove removes a file, which need not exist: the file old, or any if old is nil. If there is another file than
+	// old, the error is ErrChanged.
+	Remove(ctx context.Context, key string, old *File) error
 	// Digest returns the Digest of a file that Stat returned, and may read all of the file.
 	Digest(ctx context.Context, file File) (Digest, error)
 	// Sweep removes private files that were left for longer than a time, as far as the depot can list files.

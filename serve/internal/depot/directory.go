@@ -122,7 +122,7 @@ func (d *directory) open(key string) (*os.File, File, error) {
 	return nil, File{}, fs.ErrNotExist
 }
 
-func (d *directory) Put(_ context.Context, key string, blob *Blob, old *File) error {
+func (d *directory) Put(ctx context.Context, key string, blob *Blob, old *File) error {
 	if !valid(key) {
 		return fmt.Errorf("%q: %w", key, fs.ErrInvalid)
 	}
@@ -133,10 +133,7 @@ func (d *directory) Put(_ context.Context, key string, blob *Blob, old *File) er
 	defer unlock()
 
 	// A file in another form has the same key.
-	f, now, err := d.open(key)
-	if err == nil {
-		err = f.Close()
-	}
+	now, err := d.Stat(ctx, key)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !missing:
@@ -172,9 +169,26 @@ func syncFile(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-func (d *directory) Remove(_ context.Context, key string) error {
+func (d *directory) Remove(ctx context.Context, key string, old *File) error {
 	if !valid(key) {
 		return nil
+	}
+	if old != nil {
+		unlock, err := d.lock(key)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		now, err := d.Stat(ctx, key)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if now.Tag != old.Tag {
+			return ErrChanged
+		}
 	}
 	for _, form := range forms {
 		err := d.root.Remove(key + form.suffix)

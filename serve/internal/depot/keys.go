@@ -69,5 +69,10 @@ func CodeKey(name, id string) string {
 // ELFKey returns the key of the note about the ELF file of a build id. The note has the key of the file.
 func ELFKey(id, kind string) string { return path.Join(Private, "elf", strings.ToLower(id), kind) }
 
+// RefutedKey returns the key of a symbol file that is not in the store any more, by its MD5.
+func RefutedKey(name, id, sum string) string {
+	return path.Join(Private, "refuted", filename.Escape(name), strings.ToUpper(id), sum+".sym")
+}
+
 // UploadKey returns the key of a file of an upload of several requests.
 func UploadKey(id, name string) string { return path.Join(Private, "uploads", id, name) }

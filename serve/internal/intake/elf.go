@@ -53,15 +53,10 @@ func (s *Intake) openNoted(ctx context.Context, id, kind string) (io.ReadSeekClo
 	return content, file, err
 }
 
-// maxRemembered bounds what a server remembers of ELF files.
-const maxRemembered = 1 << 14
-
 // hasDebugInfo reports whether an ELF file has debug information.
 func (s *Intake) hasDebugInfo(file depot.File, content io.ReadSeeker) (has bool, err error) {
 	id := file.Key + "\x00" + file.Tag
-	s.mu.Lock()
-	has, known := s.debug[id]
-	s.mu.Unlock()
+	has, known := s.debug.get(id)
 	if known {
 		return has, nil
 	}
@@ -84,12 +79,6 @@ func (s *Intake) hasDebugInfo(file depot.File, content io.ReadSeeker) (has bool,
 		has = f.Section(".debug_info") != nil
 		f.Close()
 	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.debug) >= maxRemembered {
-		clear(s.debug)
-	}
-	s.debug[id] = has
+	s.debug.set(id, has)
 	return has, nil
 }

@@ -1,53 +1,66 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
+	"os"
+	"slices"
 	"strings"
 
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/elfx/debuginfod"
-	"symkit/elfx/identity"
 	"symkit/internal/mem"
 	"symkit/internal/spool"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
 )
 
-// evidence returns the ELF file that a symbol file is compared with, nil if there is none: that of the upload, of the
-// store or of a debuginfod server. done closes it.
-func (s *Intake) evidence(ctx context.Context, u *Sent, sym []byte) (elf *gate.ELF, done func(), err error) {
-	var closers []func()
-	done = func() {
-		for _, c := range closers {
-			c()
-		}
+// evidence is the ELF file that a symbol file is compared with.
+type evidence struct {
+	elf  *gate.ELF // nil: there is none
+	size int64     // of its files
+	done []func()
+}
+
+// close closes the files.
+func (e *evidence) close() {
+	for _, done := range slices.Backward(e.done) {
+		done()
 	}
-	paths, from := u.ELF, "the upload"
-	if len(paths) == 0 {
-		var m gate.Module
-		err := mem.Guard(func() error {
-			m, _ = gate.Read(sym)
-			return nil
-		})
-		id, hexErr := hex.DecodeString(m.CodeID)
-		if err != nil || hexErr != nil || len(id) < 8 {
-			return nil, done, err
-		}
-		paths, from, err = s.findELF(ctx, id, &closers)
+}
+
+// evidence returns the ELF file of a symbol file: that at the paths sent, which came with it, else that of the store, else
+// that of a debuginfod server.
+func (s *Intake) evidence(ctx context.Context, of gate.Key, sym []byte, sent []string) (e *evidence, err error) {
+	e = &evidence{}
+	defer func() {
 		if err != nil {
-			done()
-			return nil, nil, err
+			e.close()
+		}
+	}()
+	paths, from := sent, "the upload"
+	if len(paths) == 0 {
+		m, err := moduleOf(sym)
+		if err != nil {
+			return e, err
+		}
+		paths, from, err = s.findELF(ctx, m, e)
+		if err != nil {
+			return e, err
 		}
 	}
 	if len(paths) == 0 {
-		return nil, done, nil
+		return e, nil
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err == nil {
+			e.size += info.Size()
+		}
 	}
 	search := companion.Search{}
 	if s.Debuginfod != nil {
@@ -58,30 +71,47 @@ func (s *Intake) evidence(ctx context.Context, u *Sent, sym []byte) (elf *gate.E
 	m, _, err := companion.Open(ctx, paths, search)
 	if err != nil {
 		// A damaged ELF file is no reason against a symbol file.
-		s.Log(fmt.Errorf("%s %s cannot be compared with the ELF file of %s: %w", u.Name, u.ID, from, err))
-		return nil, done, context.Cause(ctx)
+		s.Log(fmt.Errorf("%s %s cannot be compared with the ELF file of %s: %w", of.Name, of.ID, from, err))
+		return e, context.Cause(ctx)
 	}
-	closers = append([]func(){m.Close}, closers...)
-	return &gate.ELF{Image: m.Image, Companions: m.Companions, From: from}, done, nil
+	e.done = append(e.done, m.Close)
+	e.elf = &gate.ELF{Image: m.Image, Companions: m.Companions, From: from}
+	return e, nil
 }
 
-// findELF looks for the ELF files of a build id in the store, then at debuginfod servers.
-func (s *Intake) findELF(ctx context.Context, id []byte, closers *[]func()) (paths []string, from string, err error) {
+// moduleOf returns what the first lines of a symbol file say, in a mapped file.
+func moduleOf(sym []byte) (m gate.Module, err error) {
+	err = mem.Guard(func() error {
+		m, _ = gate.Read(sym)
+		return nil
+	})
+	return m, err
+}
+
+// findELF looks for the ELF files of a module in the store, then at debuginfod servers. A symbol file without a build id
+// has the ELF file that was sent with the same id.
+func (s *Intake) findELF(ctx context.Context, m gate.Module, e *evidence) (paths []string, from string, err error) {
+	id, err := hex.DecodeString(m.CodeID)
+	hasID := err == nil && len(id) >= 8
+	wanted := hex.EncodeToString(id)
+	if !hasID {
+		wanted = strings.ToLower(m.ID)
+	}
 	for _, kind := range []string{"executable", "debuginfo"} {
-		path, done, err := s.ELFPath(ctx, hex.EncodeToString(id), kind)
+		path, done, err := s.ELFPath(ctx, wanted, kind)
 		if depot.Missing(err) {
 			continue
 		}
 		if err != nil {
 			return nil, "", err
 		}
-		*closers = append(*closers, done)
+		e.done = append(e.done, done)
 		paths = append(paths, path)
 		if kind == "executable" && hasDebug(path) {
 			break
 		}
 	}
-	if len(paths) > 0 || s.Debuginfod == nil {
+	if len(paths) > 0 || s.Debuginfod == nil || !hasID {
 		return paths, "the store", nil
 	}
 	for _, kind := range []debuginfod.Kind{debuginfod.Executable, debuginfod.DebugInfo} {
@@ -135,102 +165,4 @@ func (s *Intake) ELFPath(ctx context.Context, id, kind string) (path string, don
 		return "", nil, err
 	}
 	return f.Path(), func() { f.Close() }, nil
-}
-
-// TakeOther decides about a file that is no symbol file, and puts it into the store. path is that of the unpacked file
-// if it is an ELF file of the module.
-func (s *Intake) TakeOther(ctx context.Context, u *Sent) (d gate.Decision, path string, err error) {
-	key, ok := u.key()
-	if !ok {
-		return gate.Decision{Verdict: gate.Refused, Why: "no file of a module has this name"}, "", nil
-	}
-	found, err := s.identifyELF(u)
-	if err != nil {
-		return d, "", err
-	}
-	if found != nil && !strings.EqualFold(found.moduleID, u.ID) && !strings.EqualFold(found.buildID, u.ID) {
-		d.Verdict, d.Why = gate.Refused, fmt.Sprintf("the id in the request is %s, but the ELF file has %s (build id %s)", u.ID, found.moduleID, found.buildID)
-		return d, "", nil
-	}
-	stored, err := s.Depot.Stat(ctx, key)
-	switch {
-	case err == nil:
-		same, err := s.IsSame(ctx, stored, u.Digest)
-		if err != nil {
-			return d, "", err
-		}
-		d = gate.Decision{Verdict: gate.Same, Why: "the store has this file"}
-		if !same {
-			d = gate.Decision{Verdict: gate.Worse, Why: "the store has another file of this name, which stays: such files are not compared"}
-		}
-	case depot.Missing(err):
-		err = s.store(ctx, key, u.Content, "", nil)
-		d = gate.Decision{Verdict: gate.New, Why: "the store had no such file"}
-		if errors.Is(err, depot.ErrChanged) {
-			err = nil
-			d = gate.Decision{Verdict: gate.Worse, Why: "another process stored a file of this name meanwhile, which stays"}
-		}
-		if err != nil {
-			return d, "", err
-		}
-	default:
-		return d, "", err
-	}
-	if found == nil {
-		return d, "", nil
-	}
-	for _, kind := range found.kinds {
-		err := depot.PutNote(ctx, s.Depot, depot.ELFKey(found.buildID, kind), key)
-		if err != nil {
-			return d, "", err
-		}
-	}
-	return d, found.path, nil
-}
-
-// identified is what is known of an ELF file.
-type identified struct {
-	path              string // unpacked
-	moduleID, buildID string
-	kinds             []string // as debuginfod has them
-}
-
-// identifyELF opens a file that may be an ELF file, packed or not. It returns nil if the file is none, or has no build
-// id.
-func (s *Intake) identifyELF(u *Sent) (*identified, error) {
-	var start [4]byte
-	n, _ := u.ReadAt(start[:], 0)
-	at := u.Path()
-	if bytes.HasPrefix(start[:n], []byte{0x1f, 0x8b}) {
-		plain, err := s.Receive(u.Reader(), s.MaxFile, true)
-		if errors.Is(err, ErrPacked) || errors.Is(err, ErrBomb) || errors.Is(err, spool.ErrTooLarge) {
-			return nil, Refuse(http.StatusBadRequest, "%s: %v", u.File, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		u.unpacked = plain
-		at = plain.Path()
-		n, _ = plain.ReadAt(start[:], 0)
-	}
-	if string(start[:n]) != "\x7fELF" {
-		return nil, nil
-	}
-	f, err := elfx.Open(at)
-	if err != nil {
-		return nil, nil // it is kept as any other file is
-	}
-	defer f.Close()
-	id := f.BuildID()
-	if len(id) == 0 {
-		return nil, nil
-	}
-	found := &identified{path: at, moduleID: identity.ModuleID(id, f.BigEndian), buildID: hex.EncodeToString(id)}
-	if f.HoldsLoaded() {
-		found.kinds = append(found.kinds, "executable")
-	}
-	if f.Section(".debug_info") != nil {
-		found.kinds = append(found.kinds, "debuginfo")
-	}
-	return found, nil
 }

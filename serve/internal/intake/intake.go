@@ -31,11 +31,36 @@ type Intake struct {
 	work    *work
 	journal journal
 
-	mu    sync.Mutex
-	debug map[string]bool // by key and tag of an ELF file: it has debug information
+	debug    remembered // by key and tag of an ELF file: it has debug information
+	examined remembered // by the keys of an ELF file and of a symbol file, and the latter's tag: it was not refuted
+}
+
+// remembered is what is known of files, of a bounded number.
+type remembered struct {
+	mu  sync.Mutex
+	all map[string]bool
+}
+
+// maxRemembered bounds what a server remembers of files.
+const maxRemembered = 1 << 14
+
+func (r *remembered) get(id string) (value, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	value, known = r.all[id]
+	return value, known
+}
+
+func (r *remembered) set(id string, value bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil || len(r.all) >= maxRemembered {
+		r.all = map[string]bool{}
+	}
+	r.all[id] = value
 }
 
 // New returns the Intake of a depot.
 func New(d depot.Depot, opt Options) *Intake {
-	return &Intake{Options: opt, Depot: d, work: newWork(opt.Memory), journal: journal{w: opt.Journal}, debug: map[string]bool{}}
+	return &Intake{Options: opt, Depot: d, work: newWork(opt.Memory), journal: journal{w: opt.Journal}}
 }

@@ -69,12 +69,6 @@ func (s *Intake) Take(ctx context.Context, u *Sent) (gate.Decision, error) {
 	if !ok {
 		return gate.Decision{Verdict: gate.Refused, Why: fmt.Sprintf("%q is no name of a symbol file: want NAME/ID/FILE.sym", u.Name+"/"+u.ID+"/"+u.File)}, nil
 	}
-	release, err := s.work.acquire(ctx, u.Size())
-	if err != nil {
-		return gate.Decision{}, err
-	}
-	defer release()
-
 	text, err := u.Map()
 	if err != nil {
 		return gate.Decision{}, err
@@ -96,48 +90,49 @@ func (s *Intake) Take(ctx context.Context, u *Sent) (gate.Decision, error) {
 
 // takeOnce is one attempt of take. The error is depot.ErrChanged if another process has stored a file meanwhile.
 func (s *Intake) takeOnce(ctx context.Context, u *Sent, key string, text *mem.Mapping) (d gate.Decision, err error) {
-	stored, err := s.Depot.Stat(ctx, key)
-	exists := err == nil
+	in := gate.Input{Key: gate.Key{Name: u.Name, ID: u.ID}, Sym: text.Bytes(), Accept: s.Accept}
+	encoding, old := "gzip", (*depot.File)(nil)
+	file, err := s.Depot.Stat(ctx, key)
 	if err != nil && !depot.Missing(err) {
 		return d, err
 	}
-	in := gate.Input{Key: gate.Key{Name: u.Name, ID: u.ID}, Sym: text.Bytes(), Accept: s.Accept}
-	old := (*depot.File)(nil)
-	if exists {
-		same, err := s.IsSame(ctx, stored, u.Digest)
+	if err == nil {
+		same, err := s.IsSame(ctx, file, u.Digest)
 		if err != nil || same {
 			return gate.Decision{Verdict: gate.Same, Why: "the store has this file"}, err
 		}
-		had, err := s.storedText(ctx, stored)
+		had, err := s.openStored(ctx, file)
 		if err != nil {
 			return d, err
 		}
-		defer had.Close()
-		mapped, err := had.Map()
-		if err != nil {
-			return d, err
-		}
-		defer mapped.Release()
-		in.Stored, old = mapped.Bytes(), &stored
-	}
-	if s.Accept == gate.Check {
-		elf, done, err := s.evidence(ctx, u, text.Bytes())
-		if err != nil {
-			return d, err
-		}
-		defer done()
-		in.ELF = elf
+		defer had.close()
+		in.Stored, encoding, old = had.text.Bytes(), file.Encoding, &file
 	}
 
-	d, err = gate.Decide(ctx, in)
+	d, err = s.decide(ctx, in, u.ELF)
 	if err != nil || !d.Stored() {
 		return d, err
 	}
-	encoding := "gzip"
-	if exists {
-		encoding = stored.Encoding
-	}
 	return d, s.store(ctx, key, u.Content, encoding, old)
+}
+
+// decide has a symbol file examined when there is memory for that. sent has the paths of ELF files that came with it.
+func (s *Intake) decide(ctx context.Context, in gate.Input, sent []string) (d gate.Decision, err error) {
+	size, elfSize := int64(max(len(in.Sym), len(in.Stored))), int64(0)
+	if s.Accept == gate.Check {
+		found, err := s.evidence(ctx, in.Key, in.Sym, sent)
+		if err != nil {
+			return d, err
+		}
+		defer found.close()
+		in.ELF, elfSize = found.elf, found.size
+	}
+	release, err := s.work.acquire(ctx, size, elfSize)
+	if err != nil {
+		return d, err
+	}
+	defer release()
+	return gate.Decide(ctx, in)
 }
 
 // IsSame reports whether a stored file has a digest.
@@ -147,26 +142,6 @@ func (s *Intake) IsSame(ctx context.Context, stored depot.File, digest depot.Dig
 	}
 	has, err := s.Depot.Digest(ctx, stored)
 	return has == digest, err
-}
-
-// storedText returns the content of a stored file in a temporary file.
-func (s *Intake) storedText(ctx context.Context, stored depot.File) (*spool.File, error) {
-	r, now, err := s.Depot.Open(ctx, stored.Key)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	if now.Tag != stored.Tag {
-		return nil, depot.ErrChanged
-	}
-	f, err := spool.NewFile(s.Depot.Spool(), s.MaxFile)
-	if err == nil {
-		err = depot.Copy(f, r, stored.Encoding)
-	}
-	if err != nil && f != nil {
-		err = errors.Join(err, f.Close())
-	}
-	return f, err
 }
 
 // store puts a file into the store.
@@ -210,11 +185,7 @@ func (s *Intake) pack(c *Content, encoding string) (*spool.File, error) {
 // note notes the debug name and id of a code file, so that they are found by its name and id. A note that cannot be
 // written is logged: the symbol file itself is found.
 func (s *Intake) note(ctx context.Context, sym []byte, key string) {
-	var m gate.Module
-	err := mem.Guard(func() error {
-		m, _ = gate.Read(sym)
-		return nil
-	})
+	m, err := moduleOf(sym)
 	if err != nil || m.CodeID == "" || !depot.IsID(m.CodeID) || len(m.CodeID) >= depot.ShortestDebugID {
 		return
 	}

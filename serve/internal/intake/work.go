@@ -16,13 +16,15 @@ func newWork(total int64) *work { return &work{semaphore.NewWeighted(total), tot
 
 // What the examination of a symbol file takes, at most: measured with the files of the corpus.
 const (
-	fixedMemory   = 48 << 20
-	memoryPerByte = 4
+	fixedMemory      = 48 << 20
+	memoryPerByte    = 4
+	memoryPerELFByte = 1
 )
 
-// acquire waits until there is memory for a symbol file of a size. One that needs more than there is goes alone.
-func (w *work) acquire(ctx context.Context, size int64) (release func(), err error) {
-	n := min(w.total, fixedMemory+memoryPerByte*size)
+// acquire waits until there is memory for a symbol file of a size, and the ELF files that it is compared with. One that
+// needs more than there is goes alone.
+func (w *work) acquire(ctx context.Context, size, elf int64) (release func(), err error) {
+	n := min(w.total, fixedMemory+memoryPerByte*size+memoryPerELFByte*elf)
 	err = w.memory.Acquire(ctx, n)
 	if err != nil {
 		return nil, context.Cause(ctx)

@@ -272,7 +272,7 @@ func (s *breakpadDesk) putPart(ctx context.Context, key string, f *spool.File) e
 		if !errors.Is(err, depot.ErrChanged) {
 			return err
 		}
-		err = s.Depot.Remove(ctx, key)
+		err = s.Depot.Remove(ctx, key, nil)
 		if err != nil {
 			return err
 		}
@@ -361,5 +361,5 @@ func (s *breakpadDesk) complete(ctx context.Context, w http.ResponseWriter, r *h
 		return d, err
 	}
 	err = s.putJSON(ctx, depot.UploadKey(id, "done"), &d)
-	return d, errors.Join(err, s.Depot.Remove(ctx, depot.UploadKey(id, "body")))
+	return d, errors.Join(err, s.Depot.Remove(ctx, depot.UploadKey(id, "body"), nil))
 }

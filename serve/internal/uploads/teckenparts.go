@@ -336,7 +336,7 @@ func (s *teckenDesk) forget(ctx context.Context, t *transfer, size int64, why er
 	}
 	s.hints.set(t.key(""), 0)
 	for i := len(at) - 1; i >= 0; i-- {
-		err := s.Depot.Remove(ctx, t.key(strconv.FormatInt(at[i], 10)))
+		err := s.Depot.Remove(ctx, t.key(strconv.FormatInt(at[i], 10)), nil)
 		if err != nil {
 			return errors.Join(why, err)
 		}
