@@ -25,6 +25,9 @@ func FuzzSection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64, rel bool) {
 		s, err := Parse(data, Options{Addr: addr, Relocatable: rel})
 		checkPlace(t, err, len(data))
+		if len(s.Damage) > len(s.Chunks)+1 {
+			t.Fatalf("%d damaged headers, %d chunks", len(s.Damage), len(s.Chunks))
+		}
 		end := 0
 		for i := range s.Chunks {
 			c := &s.Chunks[i]

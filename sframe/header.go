@@ -68,7 +68,8 @@ type Header struct {
 	// frame pointer and the return address. 0 means not fixed.
 	FixedFP, FixedRA int8
 	// AuxLen is the length in bytes of the auxiliary header.
-	AuxLen           uint8
+	AuxLen uint8
+	// NumFDEs is cut to the entries that the table has room for.
 	NumFDEs, NumFREs uint32
 	// FRELen is the length of the FRE sub-section in bytes.
 	FRELen uint32
@@ -117,8 +118,8 @@ func (h *Header) entrySize() int {
 	return 16
 }
 
-// parseChunk reads the header at section offset at and checks it.
-func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
+// parseHeader reads the header at section offset at and checks it.
+func parseHeader(data []byte, at int, opts Options) (Chunk, error) {
 	c := Chunk{Offset: at, data: data, opts: opts}
 
 	// The first byte of the magic gives the byte order.
@@ -137,14 +138,30 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	c.AuxLen = r.U8()
 	c.NumFDEs, c.NumFREs = r.U32(), r.U32()
 	c.FRELen, c.FDEOff, c.FREOff = r.U32(), r.U32(), r.U32()
+	c.big = r.BigEndian()
 	if r.Err() == nil {
 		c.checkPreamble(&r)
+	}
+	if r.Err() == nil {
 		c.place(&r)
+	}
+	return c, r.Err()
+}
+
+// placed reports whether the parts of the chunk are known.
+func (c *Chunk) placed() bool { return c.fres > 0 }
+
+// parseChunk reads the header at section offset at, and prepares the decoding of what follows.
+func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
+	c, err := parseHeader(data, at, opts)
+
+	// A length beyond the section: the FREs end at the next header at the latest.
+	if c.placed() && uint64(c.end) == uint64(len(data)) && err != nil {
+		c.end = nextHeader(data, c.fres, opts)
 	}
 
 	// Properties of the ABI that the decoding of rows needs; s390x scales CFA words and
 	// has a rule for the SP.
-	c.big = r.BigEndian()
 	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
 	c.bases = [2]cfi.Reg{c.fp, c.sp}
 	c.raSlot, c.scale, c.bias = 2, 1, 0
@@ -158,7 +175,7 @@ func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
 	if c.FixedRA != 0 {
 		c.maxWords = 2
 	}
-	return c, r.Err()
+	return c, err
 }
 
 // checkPreamble checks the fields that do not depend on other parts of the section. The
@@ -193,12 +210,14 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 }
 
 // place finds the parts of the chunk and checks that they follow each other inside the
-// section. The sums have 64 bits and cannot wrap.
+// section. The sums have 64 bits and cannot wrap. If the number of FDEs or the length of the FREs
+// is too large, the parts are cut.
 func (c *Chunk) place(r *wire.Cursor) {
 	size := uint64(len(c.data))
 	headerEnd := uint64(c.Offset) + headerSize + uint64(c.AuxLen)
 	if headerEnd > size {
 		r.Fail(c.Offset+offAuxLen, located.ErrTruncated)
+		return
 	}
 
 	// Both offsets count from the end of the header.
@@ -206,20 +225,26 @@ func (c *Chunk) place(r *wire.Cursor) {
 	fres := headerEnd + uint64(c.FREOff)
 	if fres > size {
 		r.Fail(c.Offset+offFREOff, located.ErrTruncated)
+		return
 	}
 	if fdes > fres {
 		r.Fail(c.Offset+offFDEOff, errLayout)
+		return
 	}
-	if fdes+uint64(c.NumFDEs)*uint64(c.entrySize()) > fres {
+	room := (fres - fdes) / uint64(c.entrySize())
+	if uint64(c.NumFDEs) > room {
 		r.Fail(c.Offset+offNumFDEs, errLayout)
+		c.NumFDEs = uint32(room)
+		if c.FDEOff != 0 {
+			return // the offset may be wrong as well: no producer sets it
+		}
 	}
 
 	// The FREs are the last part.
 	end := fres + uint64(c.FRELen)
 	if end > size {
 		r.Fail(c.Offset+offFRELen, located.ErrTruncated)
+		end = size
 	}
-	if r.Err() == nil {
-		c.fdes0, c.fres, c.end = int(fdes), int(fres), int(end)
-	}
+	c.fdes0, c.fres, c.end = int(fdes), int(fres), int(end)
 }

@@ -77,9 +77,9 @@ func TestReject(t *testing.T) {
 		{"§2.2 FRE offset", v3 + simple + "patch 4 24 0x7fffffff", Options{}, 24, located.ErrTruncated, 0},
 		{"§2.2 FDEs behind FREs", v3 + simple + "patch 4 20 33", Options{}, 20, errLayout, 0},
 		{"§2.2 FDE offset", v3 + simple + "patch 4 20 1", Options{}, 8, errLayout, 0},
-		{"§2.2 number of FDEs", v3 + simple + "patch 4 8 3", Options{}, 8, errLayout, 0},
-		{"§2.2 number of FDEs, version 1", v1 + simple + "patch 4 8 0x7fffffff", Options{}, 8, errLayout, 0},
-		{"§2.2 FRE length", v3 + simple + "patch 4 16 0x1000", Options{}, 16, located.ErrTruncated, 0},
+		{"§2.2 number of FDEs", v3 + simple + "patch 4 8 3", Options{}, 8, errLayout, 3},
+		{"§2.2 number of FDEs, version 1", v1 + simple + "patch 4 8 0x7fffffff", Options{}, 8, errLayout, 3},
+		{"§2.2 FRE length", v3 + simple + "patch 4 16 0x1000", Options{}, 16, located.ErrTruncated, 3},
 		{"§2.2 FRE count", v3 + simple + "patch 4 12 9", Options{}, 12, errCount, 3},
 		{"§2.3 FRE start offset", v3 + simple + "patch 4 40 0x100", Options{}, 40, errFREOffset, 1},
 		{"§2.3 FRE start offset, version 1", v1 + simple + "patch 4 36 0x100", Options{}, 36, errFREOffset, 1},
@@ -126,6 +126,46 @@ func TestReject(t *testing.T) {
 				t.Errorf("%d rows, want %d", rows, c.rows)
 			}
 		})
+	}
+}
+
+// TestDamagedHeaders: the chunks around a damaged header are read, with all that is not damaged.
+func TestDamagedHeaders(t *testing.T) {
+	const chunk = v3 + good // 28 bytes, an FDE of 16, FREs of 8
+	for _, c := range []struct {
+		patch  string
+		rows   int
+		damage []int // offsets
+	}{
+		{"", 3, nil},
+		{"patch 1 0 0", 2, []int{0}},
+		{"patch 1 56 1", 2, []int{56}},
+		{"patch 1 112 1", 2, []int{112}},
+		{"patch 1 58 9", 2, []int{58}},
+		{"patch 1 3 0x80\npatch 1 60 9", 1, []int{3}},
+		{"patch 4 8 2", 3, []int{8}},
+		{"patch 4 16 0x7fffffff", 3, []int{16}},
+		{"patch 4 128 0x7fffffff", 3, []int{128}},
+		{"patch 4 80 0x7fffffff", 2, []int{80}},
+		{"patch 4 16 7", 2, []int{51}}, // the last FRE is cut
+	} {
+		text := strings.Repeat(chunk+"zeros 4\n", 3)
+		data := assemble(t, text+c.patch)
+		s, err := Parse(data, Options{})
+		if (err != nil) != (c.damage != nil) || len(s.Damage) != len(c.damage) {
+			t.Errorf("%q: %v", c.patch, s.Damage)
+			continue
+		}
+		for i, err := range s.Damage {
+			e, ok := errors.AsType[*located.Error](err)
+			if !ok || e.Offset != c.damage[i] {
+				t.Errorf("%q: %v, want .sframe+%#x", c.patch, err, c.damage[i])
+			}
+		}
+		rows, _ := decodeAll(data, Options{})
+		if rows != c.rows {
+			t.Errorf("%q: %d rows, want %d", c.patch, rows, c.rows)
+		}
 	}
 }
 

@@ -43,6 +43,8 @@ type Section struct {
 	// Chunks are the SFrame sections of the inputs, in file order: none in an empty
 	// section.
 	Chunks []Chunk
+	// Damage has the errors of damaged headers, in file order: at most one more than there are Chunks.
+	Damage []error
 
 	data []byte
 	opts Options
@@ -52,31 +54,54 @@ type Section struct {
 // section or PT_GNU_SFRAME segment. Empty data is a section without chunks. The caller must
 // not pass empty data for a SHT_NOBITS section, whose contents are in another file.
 //
-// After a damaged header no further chunk can be found: the error has the header's section
-// offset, and the Section has the chunks before.
+// After a damaged header the search goes on for the next sound one. A header whose counts alone are
+// too large is kept with the FDEs that its table has. The error is the first of Section.Damage.
 func Parse(data []byte, opts Options) (*Section, error) {
 	s := &Section{data: data, opts: opts}
 	size := cmp.Or(opts.FileSize, uint64(len(data)))
 	records := bounds.NewRecords(opts.Limits, limitof.FrameRecords, size)
-	var err error
-	for at := 0; at < len(data) && err == nil; {
+	for at := 0; at < len(data); {
 		// A segment can be longer than the section in it.
 		if opts.Segment && at > 0 && !hasMagic(data[at:]) {
 			break
 		}
-		var c Chunk
-		c, err = parseChunk(data, at, opts)
-		if err == nil && records.Take(1, chunkMemory) != nil {
+
+		c, err := parseChunk(data, at, opts)
+		if err != nil {
+			s.Damage = append(s.Damage, err)
+		}
+		if !c.placed() {
+			at = nextHeader(data, at+1, opts)
+			continue
+		}
+		if records.Take(1, chunkMemory) != nil {
 			err = &located.Error{Section: sectionName, Offset: at, Err: opts.Limits.Exceeded(limitof.FrameRecords, size)}
+			s.Damage = append(s.Damage, err)
+			break
 		}
-		if err == nil {
-			s.Chunks = append(s.Chunks, c)
-			at = skipZeros(data, c.end)
-		}
+		s.Chunks = append(s.Chunks, c)
+		at = skipZeros(data, c.end)
 	}
 
 	s.limit()
-	return s, err
+	if len(s.Damage) > 0 {
+		return s, s.Damage[0]
+	}
+	return s, nil
+}
+
+// nextHeader returns the offset, from at on, of the next header without damage, or len(data).
+func nextHeader(data []byte, at int, opts Options) int {
+	for ; len(data)-at >= headerSize; at++ {
+		if !hasMagic(data[at:]) {
+			continue
+		}
+		_, err := parseHeader(data, at, opts)
+		if err == nil {
+			return at
+		}
+	}
+	return len(data)
 }
 
 // chunkMemory is what a Chunk takes in memory while the slice of chunks grows.

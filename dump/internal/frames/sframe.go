@@ -28,12 +28,11 @@ func (x *lister) sframe() (entries []Entry) {
 		return nil
 	}
 
-	s, err := sframe.Parse(data, sframe.Options{
+	s, _ := sframe.Parse(data, sframe.Options{
 		Addr: sec.Addr, ABI: abi, Relocatable: sec.File().Type == elf.ET_REL, Segment: sec.Index < 0, Limits: x.opt.Limits, FileSize: x.img.Size(),
 	})
-	x.lost.AddIn(path, err)
-	if s == nil {
-		return nil
+	for _, err := range s.Damage {
+		x.lost.AddIn(path, err)
 	}
 
 	// There is one chunk unless a linker that does not know the format joined several.
