@@ -177,7 +177,8 @@ func isDeep(name string) bool {
 //   - constructors of classes in modules are called Class@module, template parameters of lambdas by
 //     other numbers;
 //   - the types in alignof and typeid are no candidates for substitution;
-//   - functions among the template arguments of the function around a local name lack their types.
+//   - functions among the template arguments of the function around a local name lack their types;
+//   - a function that is called in an expression has its type if it is a template's: "int g<int>(g)".
 //
 // Initializers and qualifiers of compilers are written otherwise by each demangler.
 //
@@ -207,6 +208,10 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 			if a.LocalName && strings.Contains(linkage, "L_Z") {
 				worst = max(worst, rare)
 			}
+		case *demangle.Binary:
+			if isCallOfTemplate(a) {
+				worst = max(worst, rare)
+			}
 		case *demangle.InitializerList, *demangle.VendorQualifier:
 			worst = max(worst, rare)
 		case *demangle.Operator:
@@ -217,6 +222,17 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 		return worst != misread
 	})
 	return worst
+}
+
+// isCallOfTemplate reports whether an expression calls a function of a template by its mangled name (clL_Z1gIiE…).
+func isCallOfTemplate(a *demangle.Binary) bool {
+	op, ok := a.Op.(*demangle.Operator)
+	callee, typed := a.Left.(*demangle.Typed)
+	if !ok || op.Name != "()" || !typed {
+		return false
+	}
+	_, ok = callee.Name.(*demangle.Template)
+	return ok
 }
 
 // eachNode calls f for the nodes of a name, each once: a substitution is the node that it stands for, and

@@ -32,6 +32,9 @@ func TestJudgeOddNames(t *testing.T) {
 		linkage, text string
 		want          Verdict
 	}{
+		{"_Z1fIiEDTclL_Z1gIiET_S0_Efp_EES0_", "decltype ((g<int>)({parm#1})) f<int>(g)", Unverified}, // c++filt's text
+		{"_Z1fIiEDTclL_Z1gIiET_S0_Efp_EES0_", "decltype ((g<int>)({parm#1})) h<int>(g)", Wrong},
+		{"_Z1fIiEDTclL_Z1giEfp_EET_", "decltype (g({parm#1})) f<int>(int)", Right},
 		{"_DTi16_D4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
 		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
 		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.stop()", Wrong},
