@@ -22,6 +22,7 @@ import (
 	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
+	"symkit/internal/storefiles"
 )
 
 // Options select the checks, and say where ELF files are.
@@ -111,8 +112,8 @@ func newChecker(ctx context.Context, s *store, opt Options) (c *checker, err err
 		return nil, err
 	}
 	for _, p := range all {
-		c.keys[p.key] = true
-		if p.kind == symbols && opt.Paths == nil {
+		c.keys[p.Key] = true
+		if p.Kind == storefiles.Symbols && opt.Paths == nil {
 			c.files = append(c.files, p)
 		}
 	}
@@ -180,7 +181,7 @@ func (c *checker) run(parent context.Context, emit func(Result) bool) error {
 
 // file checks one file.
 func (c *checker) file(ctx context.Context, p place, jobs int) (r Result) {
-	r.File = c.s.path(p.key)
+	r.File = c.s.path(p.Key)
 	r.Err = p.err
 	if c.opt.Timeout > 0 {
 		var stop context.CancelFunc
@@ -205,7 +206,7 @@ const (
 
 // check compares one file with its ELF file, or checks the file alone.
 func (c *checker) check(ctx context.Context, p place, jobs int, r *Result) error {
-	sym, err := c.s.openText(ctx, p.key, limitof.UnpackedSymbols, c.opt.Limits)
+	sym, err := c.s.openText(ctx, p.Key, limitof.UnpackedSymbols, c.opt.Limits)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/identity"
+	"symkit/internal/storefiles"
 	"symkit/test/testfile"
 )
 
@@ -328,7 +329,7 @@ func FuzzModules(f *testing.F) {
 			t.Fatalf("%q and %v", paths, err)
 		}
 		for i, path := range paths {
-			if climbs(path) || placeOf(path).kind != symbols || slices.Contains(paths[:i], path) {
+			if storefiles.Climbs(path) || storefiles.PlaceOf(path).Kind != storefiles.Symbols || slices.Contains(paths[:i], path) {
 				t.Fatalf("%q", path)
 			}
 		}

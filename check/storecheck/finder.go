@@ -15,6 +15,7 @@ import (
 	"symkit/elfx/identity"
 	"symkit/internal/limitof"
 	"symkit/internal/par"
+	"symkit/internal/storefiles"
 )
 
 // finder finds the ELF files of modules.
@@ -32,11 +33,11 @@ func newFinder(ctx context.Context, s *store, all []place, opt *Options) (*finde
 	f := &finder{s: s, opt: opt, executables: map[string]string{}, debugs: map[string]string{},
 		modules: map[string]string{}, files: map[string]string{}, fileDebugs: map[string]string{}}
 	for _, p := range all {
-		switch p.kind {
-		case executable:
-			f.executables[p.id] = p.key
-		case debugInfo:
-			f.debugs[p.id] = p.key
+		switch p.Kind {
+		case storefiles.Executable:
+			f.executables[p.ID] = p.Key
+		case storefiles.DebugInfo:
+			f.debugs[p.ID] = p.Key
 		}
 	}
 	var paths []string

@@ -11,6 +11,7 @@ import (
 	"symkit/elfx/identity"
 	"symkit/emit"
 	"symkit/internal/filename"
+	"symkit/internal/storefiles"
 )
 
 // module is what the first records of a symbol file say.
@@ -47,8 +48,8 @@ func (m *module) buildIDs(p place) (ids []string) {
 	if m.codeID != "" {
 		ids = append(ids, strings.ToLower(m.codeID))
 	}
-	if p.name == "" && p.id != "" && !slices.Contains(ids, p.id) {
-		ids = append(ids, p.id)
+	if p.Name == "" && p.ID != "" && !slices.Contains(ids, p.ID) {
+		ids = append(ids, p.ID)
 	}
 	return ids
 }
@@ -65,23 +66,23 @@ func (m *module) is(id string) bool {
 // misplaced returns why a symbol file is not where readers look for it, or "". all has the places of the store.
 func (m *module) misplaced(p place, has func(key string) bool) string {
 	switch {
-	case p.id == "" || m.ID == "":
+	case p.ID == "" || m.ID == "":
 		return ""
-	case !m.is(p.id):
-		return fmt.Sprintf("the store has the file under the id %s", p.id)
-	case p.name == "":
+	case !m.is(p.ID):
+		return fmt.Sprintf("the store has the file under the id %s", p.ID)
+	case p.Name == "":
 		return ""
 	}
 	own, code := filename.Escape(m.Name), filename.Escape(m.codeFile)
-	if strings.EqualFold(p.name, own) || m.codeFile != "" && strings.EqualFold(p.name, code) {
+	if strings.EqualFold(p.Name, own) || m.codeFile != "" && strings.EqualFold(p.Name, code) {
 		return ""
 	}
 	// A store may have a module under the names of its links, too.
 	place := own + "/" + m.ID + "/" + strings.TrimSuffix(own, ".pdb") + ".sym"
-	if has(place) || slices.ContainsFunc(packed, func(suffix string) bool { return has(place + suffix) }) {
+	if has(place) || slices.ContainsFunc(storefiles.Packed, func(suffix string) bool { return has(place + suffix) }) {
 		return ""
 	}
-	return fmt.Sprintf("the store has the file under the name %s alone", p.name)
+	return fmt.Sprintf("the store has the file under the name %s alone", p.Name)
 }
 
 // addModule adds a finding of the check of the MODULE record to a report.

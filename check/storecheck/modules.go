@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"symkit/internal/filename"
+	"symkit/internal/storefiles"
 )
 
 // errModule is the error of a line that names no module.
@@ -50,8 +51,8 @@ func modulePaths(line string) ([]string, error) {
 			return nil, errModule
 		}
 		return modulePath(words[4], words[3])
-	case placeOf(line).kind == symbols:
-		if climbs(line) {
+	case storefiles.PlaceOf(line).Kind == storefiles.Symbols:
+		if storefiles.Climbs(line) {
 			return nil, errModule
 		}
 		return []string{line}, nil
@@ -74,7 +75,7 @@ func recordPaths(line string) (paths []string, err error) {
 		return nil, errModule
 	}
 	for _, path := range record.Outputs {
-		if placeOf(path).kind == symbols && !climbs(path) {
+		if storefiles.PlaceOf(path).Kind == storefiles.Symbols && !storefiles.Climbs(path) {
 			paths = append(paths, path)
 		}
 	}
@@ -86,21 +87,11 @@ func recordPaths(line string) (paths []string, err error) {
 
 // modulePath returns the path of a module's symbol file.
 func modulePath(name, id string) ([]string, error) {
-	if name == "" || !isHex(id) {
+	if name == "" || !storefiles.IsHex(id) {
 		return nil, errModule
 	}
 	name = filename.Escape(name)
 	return []string{name + "/" + id + "/" + strings.TrimSuffix(name, ".pdb") + ".sym"}, nil
-}
-
-// climbs reports whether a path can lead out of a store.
-func climbs(path string) bool {
-	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part == "." || part == ".." {
-			return true
-		}
-	}
-	return strings.ContainsAny(path, "\\\x00")
 }
 
 // escaped returns a path as a part of a URL.

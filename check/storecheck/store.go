@@ -8,126 +8,88 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"symkit/internal/filename"
 	"symkit/internal/objects"
 	"symkit/internal/remote"
+	"symkit/internal/storefiles"
 )
 
 // ErrList is the error for a store whose files cannot be listed: a server, or a bucket without the permission.
 var ErrList = errors.New("cannot be listed")
 
-// store is an opened store: a directory, a bucket or a server.
+// store is an opened store: a directory or a bucket, or a server.
 type store struct {
-	at     string // the directory or the address
-	root   *os.Root
-	bucket *objects.Bucket
+	at    string            // the directory or the address
+	files *storefiles.Store // nil for a server
 }
 
 // openStore opens a store for reading.
 func openStore(ctx context.Context, at string) (s *store, err error) {
-	s = &store{at: at}
-	switch {
-	case objects.IsURL(at):
-		s.bucket, err = objects.Open(ctx, at)
-	case remote.IsURL(at):
-		s.at = strings.TrimRight(at, "/")
-	default:
-		s.root, err = os.OpenRoot(at)
-		if err != nil {
-			err = &filename.Error{Path: at, Err: filename.WithoutPath(err)}
-		}
+	if !objects.IsURL(at) && remote.IsURL(at) {
+		return &store{at: strings.TrimRight(at, "/")}, nil
 	}
+	s = &store{at: at}
+	s.files, err = storefiles.Open(ctx, at)
 	return s, err
 }
 
 func (s *store) close() {
-	if s.root != nil {
-		_ = s.root.Close() // nothing was written
+	if s.files != nil {
+		s.files.Close()
 	}
 }
 
-// list returns the places of all files of known layouts, by their paths.
+// isDir reports whether the store is a directory.
+func (s *store) isDir() bool { return s.files != nil && s.files.IsDir() }
+
+// place is where a file is.
+type place struct {
+	storefiles.Place
+	err error // why it cannot be listed
+}
+
+// list returns the places of all symbol files and ELF files, by their paths.
 func (s *store) list(ctx context.Context) (all []place, err error) {
-	add := func(key string, err error) {
-		p := placeOf(key)
-		if err != nil {
-			p.kind, p.err = symbols, err
+	if s.files == nil {
+		return nil, fmt.Errorf("a server %w: give the list of its modules", ErrList)
+	}
+	for f, err := range s.files.List(ctx, "") {
+		if errors.Is(err, fs.ErrNotExist) && !s.isDir() {
+			return nil, fmt.Errorf("%w, and so %w: give the list of its modules", err, ErrList)
 		}
-		if p.kind != other {
+		if err != nil {
+			return nil, err
+		}
+		p := place{storefiles.PlaceOf(f.Key), f.Err}
+		if f.Err != nil {
+			p.Kind = storefiles.Symbols // a directory, which costs what is in it
+		}
+		switch p.Kind {
+		case storefiles.Symbols, storefiles.Executable, storefiles.DebugInfo:
 			all = append(all, p)
 		}
 	}
-	switch {
-	case s.root != nil:
-		err = s.walk(ctx, add)
-	case s.bucket != nil:
-		err = s.listBucket(ctx, add)
-	default:
-		err = fmt.Errorf("a server %w: give the list of its modules", ErrList)
-	}
-	slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.key, b.key) })
-	return all, err
-}
-
-// walk lists a directory. Symbolic links to files in the directory count, those to directories are not followed.
-func (s *store) walk(ctx context.Context, add func(key string, err error)) error {
-	return fs.WalkDir(s.root.FS(), ".", func(key string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil && key == ".":
-			return &filename.Error{Path: s.at, Err: filename.WithoutPath(err)}
-		case err != nil:
-			add(key, filename.WithoutPath(err)) // a directory, which costs what is in it
-		case d.IsDir() && key == private:
-			return fs.SkipDir
-		case d.Type()&fs.ModeSymlink != 0:
-			info, err := s.root.Stat(key)
-			if err == nil && info.Mode().IsRegular() {
-				add(key, nil)
-			}
-		case d.Type().IsRegular():
-			add(key, nil)
-		}
-		return nil
-	})
-}
-
-// listBucket lists a bucket.
-func (s *store) listBucket(ctx context.Context, add func(key string, err error)) error {
-	for key, err := range s.bucket.List(ctx) {
-		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w, and so %w: give the list of its modules", err, ErrList)
-		}
-		if err != nil {
-			return err
-		}
-		if !climbs(key) {
-			add(key, nil)
-		}
-	}
-	return nil
+	slices.SortFunc(all, func(a, b place) int { return cmp.Compare(a.Key, b.Key) })
+	return all, nil
 }
 
 // named returns the places of paths without asking the store.
 func named(paths []string) (all []place) {
 	for _, path := range paths {
-		p := placeOf(path)
-		p.kind = symbols
+		p := place{Place: storefiles.PlaceOf(path)}
+		p.Kind = storefiles.Symbols
 		all = append(all, p)
 	}
 	return all
 }
 
-// path returns where a file of a store is, for messages.
+// path returns where a file of the store is, for messages.
 func (s *store) path(key string) string {
-	if s.root != nil {
-		return filepath.Join(s.at, filepath.FromSlash(key))
+	if s.isDir() {
+		return s.files.Path(key)
 	}
 	return remote.Shown(s.at + "/" + key)
 }
@@ -135,37 +97,27 @@ func (s *store) path(key string) string {
 // open opens a file for reading its stored bytes. The header is that of the answer, nil for a directory.
 func (s *store) open(ctx context.Context, key string) (io.ReadCloser, http.Header, error) {
 	switch {
-	case s.bucket != nil:
-		r, info, err := s.bucket.Get(ctx, key)
-		return r, info.Header, bare(err)
-	case s.root == nil:
+	case s.files == nil:
 		f, err := remote.Open(ctx, s.at+"/"+escaped(key))
 		return f, nil, bare(err)
+	case s.isDir():
+		key = s.find(ctx, key)
 	}
-	path, err := s.find(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := os.Open(path)
-	return f, nil, filename.WithoutPath(err)
+	r, header, err := s.files.Get(ctx, key)
+	return r, header, bare(err)
 }
 
-// find returns the path of a regular file of a directory. The file may have the ending of a packed file.
-func (s *store) find(key string) (path string, err error) {
-	for _, suffix := range append([]string{""}, packed...) {
-		info, statErr := s.root.Stat(filepath.FromSlash(key + suffix))
-		switch {
-		case statErr == nil && info.Mode().IsRegular():
-			return s.path(key + suffix), nil
-		case statErr == nil:
-			statErr = errNotRegular
+// find returns the key of a file of a directory, which may have the ending of a packed file.
+func (s *store) find(ctx context.Context, key string) string {
+	for _, suffix := range append([]string{""}, storefiles.Packed...) {
+		r, _, err := s.files.Get(ctx, key+suffix)
+		if err == nil {
+			r.Close()
+			return key + suffix
 		}
-		err = cmp.Or(err, filename.WithoutPath(statErr))
 	}
-	return "", err
+	return key
 }
-
-var errNotRegular = errors.New("not a regular file")
 
 // bare removes the address from an error of package remote: results have it.
 func bare(err error) error {

@@ -60,12 +60,8 @@ func (s *store) openText(ctx context.Context, key, limit string, l limits.Limits
 		return nil, err
 	}
 	defer done()
-	if s.root != nil && how == packing.None {
-		path, err := s.find(key)
-		if err != nil {
-			return nil, err
-		}
-		return mapped(path, true)
+	if s.isDir() && how == packing.None {
+		return mapped(s.path(s.find(ctx, key)), true)
 	}
 	most := func() int64 { return int64(min(l.Max(limit, uint64(from.n)), math.MaxInt64)) }
 	return copied(download.Verify(unpacked, header), most, func() error { return l.Exceeded(limit, uint64(from.n)) })

@@ -129,10 +129,11 @@ func failed(root *os.Root, op, name string, err error) error {
 
 // publishUnnamed gives the complete file f a name.
 func publishUnnamed(root *os.Root, f *os.File, name string, replace bool) error {
-	if err := makeDir(root, name); err != nil {
-		return err
-	}
+	return inDir(root, name, func() error { return publishIn(root, f, name, replace) })
+}
 
+// publishIn is publishUnnamed in a directory that exists.
+func publishIn(root *os.Root, f *os.File, name string, replace bool) error {
 	err := link(root, f, name)
 	switch {
 	case err == nil:
@@ -171,10 +172,6 @@ func beside(base string) string {
 
 // publishNamed writes a file under a temporary name and renames it.
 func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer) error) error {
-	if err := makeDir(root, name); err != nil {
-		return err
-	}
-
 	if _, err := root.Lstat(name); err == nil {
 		err := occupied(root, name, replace)
 		if err == nil && !replace {
@@ -187,7 +184,12 @@ func publishNamed(root *os.Root, name string, replace bool, write func(io.Writer
 
 	// The temporary name is in the same directory, so that a rename can replace the
 	// file.
-	f, tmp, err := begin(root, name)
+	var f *os.File
+	var tmp string
+	err := inDir(root, name, func() (err error) {
+		f, tmp, err = begin(root, name)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -230,6 +232,24 @@ func rename(root *os.Root, tmp, name string) error {
 	err = failed(root, "replace", name, err)
 	if remove(root, tmp) != nil {
 		err = fmt.Errorf("%w; %s, which is whole, cannot be removed", err, tmp)
+	}
+	return err
+}
+
+// inDir makes the directory of a file and calls do, again if another process has removed the directory meanwhile: one
+// that removes old files of a store removes directories without files.
+func inDir(root *os.Root, name string, do func() error) (err error) {
+	for range tries {
+		err = makeDir(root, name)
+		if errors.Is(err, fs.ErrExist) {
+			continue // the directory existed a moment ago
+		}
+		if err == nil {
+			err = do()
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return err
 }

@@ -79,19 +79,33 @@ func (b *Bucket) Create(ctx context.Context, key string, c Content, h Header, re
 
 // lookBeforeRepeat makes the SDK look for the object before it repeats a request that makes the object.
 func (b *Bucket) lookBeforeRepeat(key string, replace bool) func(*s3.Options) {
+	return beforeRepeat(func(ctx context.Context) error {
+		if replace {
+			return nil
+		}
+		_, err := b.head(ctx, key)
+		if err == nil {
+			return ErrExist
+		}
+		return nil
+	})
+}
+
+// beforeRepeat makes the SDK call look before it repeats a request. The error of look is that of the request.
+func beforeRepeat(look func(ctx context.Context) error) func(*s3.Options) {
 	requests := 0
-	look := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+	step := func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (out middleware.FinalizeOutput, m middleware.Metadata, err error) {
 		requests++
-		if requests > 1 && !replace {
-			_, err := b.head(ctx, key)
-			if err == nil {
-				return out, m, ErrExist
+		if requests > 1 {
+			err := look(ctx)
+			if err != nil {
+				return out, m, err
 			}
 		}
 		return next.HandleFinalize(ctx, in)
 	}
 	return s3.WithAPIOptions(func(s *middleware.Stack) error {
-		return s.Finalize.Insert(middleware.FinalizeMiddlewareFunc("LookBeforeRepeat", look), "Retry", middleware.After)
+		return s.Finalize.Insert(middleware.FinalizeMiddlewareFunc("LookBeforeRepeat", step), "Retry", middleware.After)
 	})
 }
 

@@ -24,6 +24,8 @@ import (
 var (
 	// ErrExist is the error of Create for an object that exists. It is an fs.ErrExist.
 	ErrExist = fmt.Errorf("the object exists: %w", fs.ErrExist)
+	// ErrChanged: the object is not the one that was described before.
+	ErrChanged = errors.New("the object was replaced meanwhile")
 	// ErrStalled: the server sent or took nothing for a minute.
 	ErrStalled = errors.New("the server sends nothing")
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -70,16 +71,22 @@ var google = scheme{"GOOG4-HMAC-SHA256", "GOOG4", "storage", "goog4_request", "X
 // googleRegion is the region of all signatures for Google.
 const googleRegion = "auto"
 
-// SignHTTP implements the SDK's signer of requests. The query of a request has the name of the SDK's function alone.
+// SignHTTP implements the SDK's signer of requests. The query of a request has the name of the SDK's function, and in
+// requests that list objects what is asked for.
 func (s *scheme) SignHTTP(_ context.Context, keys aws.Credentials, r *http.Request, sum, _, _ string, now time.Time, _ ...func(*v4.SignerOptions)) error {
-	r.URL.RawQuery = ""
+	query := r.URL.Query()
+	query.Del("x-id")
+	r.URL.RawQuery = canonical(query)
 	googleHeader(r.Method, r.Header)
 	s.sign(r, keys, sum, googleRegion, now)
 	return nil
 }
 
-// sign signs a request, whose body has the digest sum, and which has no query. The signature covers the host, the
-// type of the content and all headers with the scheme's prefix.
+// canonical returns a query in the form that signatures are of: in order, with %20 for spaces.
+func canonical(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
+
+// sign signs a request, whose body has the digest sum. The signature covers the query, the host, the type of the content
+// and all headers with the scheme's prefix.
 func (s *scheme) sign(req *http.Request, keys aws.Credentials, sum, region string, now time.Time) {
 	date := now.UTC().Format("20060102T150405Z")
 	req.Header.Set(s.header+"Date", date)
@@ -98,8 +105,8 @@ func (s *scheme) sign(req *http.Request, keys aws.Credentials, sum, region strin
 
 	// The request in its canonical form, then what is signed of it, then the key for this day.
 	signed := strings.Join(names, ";")
-	canonical := strings.Join([]string{req.Method, req.URL.EscapedPath(), "", strings.Join(lines, "\n") + "\n", signed, sum}, "\n")
-	digest := sha256.Sum256([]byte(canonical))
+	whole := strings.Join([]string{req.Method, req.URL.EscapedPath(), canonical(req.URL.Query()), strings.Join(lines, "\n") + "\n", signed, sum}, "\n")
+	digest := sha256.Sum256([]byte(whole))
 	scope := strings.Join([]string{date[:8], region, s.service, s.request}, "/")
 	text := strings.Join([]string{s.algorithm, date, scope, hex.EncodeToString(digest[:])}, "\n")
 	key := []byte(s.key + keys.SecretAccessKey)

@@ -22,7 +22,7 @@ func TestScheme(t *testing.T) {
 	keys := aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}
 	var got [2]string
 	for i := range got {
-		req, err := http.NewRequest(http.MethodGet, "https://host.example/bucket/a%2Bb/c.sym", nil)
+		req, err := http.NewRequest(http.MethodGet, "https://host.example/bucket/a%2Bb/c.sym?list-type=2&prefix=a%20b%2F", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

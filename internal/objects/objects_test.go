@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +27,9 @@ type service struct {
 	headers map[string]http.Header
 	parts   map[string][]byte
 	puts    map[string]int // by key: how often an object was made
-	fault   func(w http.ResponseWriter, r *http.Request) bool
+	// noConditions refuses conditions of requests that remove.
+	noConditions bool
+	fault        func(w http.ResponseWriter, r *http.Request) bool
 }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,6 +44,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve answers a request. s.mu is locked.
 func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	key, ok := strings.CutPrefix(r.URL.Path, "/bucket/")
+	if r.URL.Path == "/bucket" && r.URL.Query().Get("list-type") == "2" {
+		s.list(w, r.URL.Query())
+		return
+	}
 	if !ok {
 		answer(w, http.StatusNotFound, "NoSuchBucket")
 		return
@@ -49,13 +58,23 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	conflict := exists && r.Header.Get("If-None-Match") == "*"
 	q := r.URL.Query()
 	switch {
+	case r.Method == http.MethodDelete && q.Has("uploadId"): // an upload that was given up
+	case r.Method == http.MethodDelete && r.Header.Get("If-Match") != "" && s.noConditions:
+		answer(w, http.StatusNotImplemented, "NotImplemented")
+	case r.Method == http.MethodDelete && !exists:
+		answer(w, http.StatusNotFound, "NoSuchKey")
+	case r.Method == http.MethodDelete && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != tag(old):
+		answer(w, http.StatusPreconditionFailed, "PreconditionFailed")
+	case r.Method == http.MethodDelete:
+		delete(s.objects, key)
+		w.WriteHeader(http.StatusNoContent)
 	case r.Method == http.MethodGet && exists, r.Method == http.MethodHead && exists:
 		for name, values := range s.headers[key] {
 			if strings.HasPrefix(name, "X-Amz-Meta-") {
 				w.Header()[name] = values
 			}
 		}
-		w.Header().Set("ETag", `"x"`)
+		w.Header().Set("ETag", tag(old))
 		w.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
 		w.Write(old)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
@@ -78,6 +97,32 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		s.puts[key]++
 		w.Header().Set("ETag", `"x"`)
 	}
+}
+
+// tag returns the tag of an object; small ones have those of the tests that name one.
+func tag(data []byte) string {
+	if strings.HasPrefix(string(data), "tagged") {
+		return fmt.Sprintf("%q", data)
+	}
+	return `"x"`
+}
+
+// list answers a request for a list, two objects at a time.
+func (s *service) list(w http.ResponseWriter, q url.Values) {
+	from, _ := strconv.Atoi(q.Get("continuation-token"))
+	var keys []string
+	for key := range s.objects {
+		if strings.HasPrefix(key, q.Get("prefix")) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	to := min(from+2, len(keys))
+	fmt.Fprintf(w, "<ListBucketResult><IsTruncated>%v</IsTruncated><NextContinuationToken>%d</NextContinuationToken>", to < len(keys), to)
+	for _, key := range keys[from:to] {
+		fmt.Fprintf(w, "<Contents><Key>%s</Key><Size>%d</Size><ETag>&quot;x&quot;</ETag><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>", key, len(s.objects[key]))
+	}
+	fmt.Fprint(w, "</ListBucketResult>")
 }
 
 func slicesConcat(parts ...[]byte) []byte { return bytes.Join(parts, nil) }

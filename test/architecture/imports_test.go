@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 	"check/internal/unwind":          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/limitof", "internal/par", "internal/quantity", "internal/wire", "sframe"},
 	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
 	"check/rank":                     {"check/internal/pcs", "emit", "internal/mem", "internal/quantity"},
-	"check/storecheck":               {"check", "check/internal/checks", "check/lint", "check/report", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/crash", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/objects", "internal/packing", "internal/par", "internal/remote", "limits"},
+	"check/storecheck":               {"check", "check/internal/checks", "check/lint", "check/report", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/crash", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/objects", "internal/packing", "internal/par", "internal/remote", "internal/storefiles", "limits"},
 	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
@@ -150,6 +150,7 @@ var allowed = map[string][]string{
 	"test/programtest":        {"internal/command", "test/testfile"},
 	"test/soak":               {"test/mutant", "test/testfile"},
 	"test/testfile":           {},
+	"test/buckettest":         {},
 	"test/uploadtest":         {},
 
 	// Command lines as values; manual pages and completions.
@@ -188,6 +189,7 @@ var allowed = map[string][]string{
 	"internal/spool":          {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"internal/upload":         {"internal/address", "internal/crash", "internal/download", "internal/printable", "internal/quantity", "internal/spool"},
 	"internal/remote":         {"internal/address", "internal/download", "internal/filecache", "internal/filename", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
+	"internal/storefiles":     {"internal/atomicfile", "internal/filename", "internal/objects"},
 	"internal/objects":        {"internal/address", "internal/download", "internal/filename"},
 	"internal/standin":        {"elfx", "internal/atomicfile", "internal/bounds", "internal/command", "internal/limitof", "internal/mem", "internal/smallfile", "internal/usage", "internal/wire", "walk", "walk/minidump", "walk/peers", "walk/peers/rawdump", "walk/report"},
 	"internal/worker":         {"internal/address", "internal/crash", "internal/printable", "internal/quantity"},
