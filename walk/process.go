@@ -109,7 +109,10 @@ type Module struct {
 	// End - Base.
 	Size uint64
 	// Bias is added to the file's own virtual addresses.
-	Bias    uint64
+	Bias uint64
+	// Offset is where the file begins in the file that the process mapped, a library in an APK; 0: the process mapped the
+	// file itself, or the offset is unknown.
+	Offset  uint64
 	BuildID []byte // nil: unknown, or none
 	// Segments are its program headers as the process has them; nil: unknown.
 	Segments []elfx.Segment

@@ -55,7 +55,8 @@ type Member struct {
 	Size uint64
 
 	archive  string
-	offset   uint64 // of the member's bytes, in the archive
+	offset   uint64 // of the member's bytes, in the file or in outer
+	start    uint64 // of the member's bytes, in the innermost archive
 	packed   uint64 // number of the bytes
 	deflated bool
 	sum      uint32 // CRC-32 of a deflated member
@@ -78,6 +79,10 @@ func (m *Member) Path() string {
 	}
 	return filepath.Join(filepath.Dir(m.archive), m.Name)
 }
+
+// Start returns the offset at which the member begins in the innermost archive that it is in, where Android's linker maps
+// libraries of an APK. It returns false if the member is compressed, or a file of its own.
+func (m *Member) Start() (offset uint64, ok bool) { return m.start, !m.deflated && !m.external }
 
 // memberResult is a pair that Members yields.
 type memberResult struct {

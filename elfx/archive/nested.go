@@ -92,7 +92,7 @@ func (x *nest) scan(data []byte, prefix string, base uint64, outer *Member, dept
 		// The name and the offset become those in the file, or in the inflated archive
 		// that contains the member.
 		packed := data[r.offset:][:r.packed] // empty for a thin archive's member
-		r.Name, r.offset, r.outer = prefix+r.Name, base+r.offset, outer
+		r.Name, r.start, r.offset, r.outer = prefix+r.Name, r.offset, base+r.offset, outer
 		if !r.archived {
 			x.members = append(x.members, r)
 			continue

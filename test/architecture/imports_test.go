@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"walk/peers/rawdump":       {"internal/printable", "internal/wire", "walk/internal/mdmp"},
 	"walk/report":              {"internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/shown"},
 	"walk/signature":           {"internal/smallfile", "walk", "walk/internal/shown"},
-	"walk/symbols/sources":     {"elfx", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/limitof", "internal/mem", "internal/packing", "internal/wire", "limits", "walk"},
+	"walk/symbols/sources":     {"elfx", "elfx/archive", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/limitof", "internal/mem", "internal/packing", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":     {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols/sources"},
 	"walk/symbols":             {"elfx/companion", "elfx/debuginfod", "internal/objects", "walk", "walk/symbols/elfsyms", "walk/symbols/sources", "walk/symserver"},
 	"walk/symserver":           {"elfx/companion", "internal/address", "internal/download", "internal/filecache", "internal/limitof", "internal/packing", "limits", "walk", "walk/symbols/sources"},

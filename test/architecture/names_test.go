@@ -24,7 +24,7 @@ var publicNames = map[string]int{
 	"dump/single":          12,
 	"dump/store":           28,
 	"elfx":                 90,
-	"elfx/archive":         11,
+	"elfx/archive":         12,
 	"elfx/archive/pkg":     19,
 	"elfx/companion":       38,
 	"elfx/debuginfod":      20,
@@ -51,7 +51,7 @@ var publicNames = map[string]int{
 	"walk/signature":       6,
 	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
-	"walk/symbols/sources": 34,
+	"walk/symbols/sources": 36,
 	"walk/symserver":       13,
 }
 

@@ -61,6 +61,7 @@ var shapes = map[string]int{
 	"sframe.FDE fields":                      20,
 	"walk":                                   8,
 	"walk.Facts fields":                      19,
+	"walk.Module fields":                     17,
 	"walk.Process fields":                    18,
 	"walk/corefile":                          9,
 	"walk/corefile.Core fields":              18,

@@ -11,50 +11,11 @@ import (
 	"symkit/internal/quantity"
 	"symkit/internal/wire"
 	"symkit/walk"
+	"symkit/walk/symbols/sources"
 )
-
-// findModules lists the modules: those of NT_FILE, else those of the dynamic
-// linker's list, and the vdso, which is in no file.
-func (c *Core) findModules() {
-	vdso := c.vdso()
-	if len(c.mapped) > 0 {
-		c.fromMapped(vdso)
-	} else {
-		c.fromLinkMap(vdso)
-	}
-	if vdso != nil {
-		c.add(vdso)
-	}
-
-	// Modules are looked up by address from here on.
-	c.Process.SortModules()
-	c.findMain()
-	for _, m := range c.Process.Modules {
-		if c.deleted[m.Path] && !c.reallyNamed(m) {
-			c.warn("%s: was deleted or replaced while the process ran", m.Path)
-		}
-		c.name(m)
-	}
-}
 
 // deletedMark is the end that the kernel adds to the path of a deleted file.
 const deletedMark = " (deleted)"
-
-// reallyNamed reports whether the file of m has the end that the kernel adds to the paths of
-// deleted files in its name, which m then gets.
-func (c *Core) reallyNamed(m *walk.Module) bool {
-	path := m.Path + deletedMark
-	if c.files == nil || !c.files.At(path, m) {
-		return false
-	}
-	for i := range c.mapped {
-		if c.mapped[i].name == m.Path {
-			c.mapped[i].name = path
-		}
-	}
-	m.Path = path
-	return true
-}
 
 // headerAt reads the headers at an address from the core's memory: the kernel
 // dumps the first page of every ELF file. Many files may begin there. The result has
@@ -208,19 +169,19 @@ func (c *Core) hasCode(m *walk.Module) bool {
 		}
 	}
 	return slices.ContainsFunc(m.Segments, func(s elfx.Segment) bool {
-		return s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && c.leftOut(m.Bias+s.Vaddr, s)
+		return s.Type == elf.PT_LOAD && s.Flags&elf.PF_X != 0 && c.leftOut(m.Bias+s.Vaddr, s, m.Offset)
 	})
 }
 
 // leftOut reports whether a part of the segment of a file, loaded at addr, is in no
 // segment of the core although it was mapped: gdb's gcore leaves out memory that is equal
-// to the file's.
-func (c *Core) leftOut(addr uint64, s elfx.Segment) bool {
+// to the file's. The file begins at an offset of the file that the process mapped.
+func (c *Core) leftOut(addr uint64, s elfx.Segment, offset uint64) bool {
 	// Each segment of the core that covers a part of the range leads to the next address.
 	for at := addr; at-addr < s.Filesz; {
 		in := c.mem.at(at)
 		if in == nil {
-			return c.isMapped(at, s.Offset+at-addr)
+			return c.isMapped(at, offset+s.Offset+at-addr)
 		}
 		at = in.end
 	}
@@ -240,6 +201,9 @@ func (c *Core) fromMapped(vdso *walk.Module) {
 	// A file is loaded where its first byte is mapped. The vdso is added on its own.
 	for i, e := range c.mapped {
 		if e.offset != 0 || vdso != nil && e.begin == vdso.Base {
+			continue
+		}
+		if sources.IsArchiveName(e.name) {
 			continue
 		}
 		h := c.headerAt(e.begin)

@@ -70,7 +70,9 @@ type Sources struct {
 	fetch  func(*walk.Module) (string, error)
 	shared *sources.Shared // nil for one process
 	files  *sources.Files  // nil for many processes
-	online bool
+	// archives are the local paths of Open: archives, and directories that can have some.
+	archives []string
+	online   bool
 }
 
 // Open opens the sources at paths: directories, which are symbol stores, symbol files, and the addresses of symbol
@@ -78,6 +80,10 @@ type Sources struct {
 // is an fs.PathError for a path that cannot be read, and a symserver.ErrURL for an address that is none.
 func Open(ctx context.Context, paths []string, opt Options) (*Sources, error) {
 	s := &Sources{opt: opt, fetch: elfsyms.Fetch(ctx, opt.Debuginfod)}
+	if !opt.PathsOnly {
+		s.archives = slices.DeleteFunc(slices.Clone(paths), symserver.IsURL)
+		paths = slices.DeleteFunc(slices.Clone(paths), isArchive)
+	}
 	if opt.Keep == 0 {
 		s.files = s.newFiles()
 	}
@@ -99,6 +105,12 @@ func Open(ctx context.Context, paths []string, opt Options) (*Sources, error) {
 		s.Supplier = s.shared
 	}
 	return s, nil
+}
+
+// isArchive reports whether a path is that of an archive on this machine.
+func isArchive(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && sources.IsArchiveName(path)
 }
 
 // open opens the paths in their order.
@@ -184,7 +196,7 @@ func (s *Sources) newFiles() *sources.Files {
 
 // local returns a finder of files on this machine.
 func (s *Sources) local() *sources.Files {
-	return &sources.Files{Exe: s.opt.Exe, Search: s.opt.Search}
+	return &sources.Files{Exe: s.opt.Exe, Search: s.opt.Search, Archives: s.archives}
 }
 
 // Close releases the symbols that are kept and the files of Files.

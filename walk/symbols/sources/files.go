@@ -31,10 +31,14 @@ type Files struct {
 	// none of these places, and returns its path. It is called once for a
 	// module, from any goroutine.
 	Fetch func(m *walk.Module) (path string, err error)
+	// Archives are APKs, bundles and other zip files, or directories of such files, in which libraries are looked for that
+	// are not at the paths of the dump; the Sysroots and DebugDirs are looked at, too.
+	Archives []string
 	// Limits are those that the files are opened with.
 	Limits limits.Limits
 
-	found sync.Map // *foundFile by *walk.Module
+	found    sync.Map // *foundFile by *walk.Module
+	archives archives
 }
 
 // Fetched is the path of a probe that has the error of Fetch.
@@ -54,6 +58,8 @@ var (
 	// ErrOtherSize: the dump has neither a build id nor the program headers of the module,
 	// whose name and size are not those of the file.
 	ErrOtherSize = errors.New("another name, and program headers of another size")
+	// errNoLibrary: the archive has no library of the process.
+	errNoLibrary = errors.New("has no module of the process")
 	// ErrDebugFile: the file has the sections of a program, but not its bytes.
 	ErrDebugFile = errors.New("is a debug file")
 )
@@ -80,7 +86,7 @@ func (f *Files) Binary(m *walk.Module) (*elfx.File, []companion.Probe) {
 			got.probes = append(got.probes, companion.Probe{Path: Fetched, Err: err})
 			return
 		}
-		got.try(path, m, f.options(), matches)
+		got.try(path, f.opener(path), m, matches)
 	})
 	return got.file, got.probes
 }
@@ -100,7 +106,12 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 			if path == f.Exe {
 				check = f.exeMatches
 			}
-			if got.try(path, m, f.options(), check) {
+			if got.try(path, f.opener(path), m, check) {
+				return
+			}
+		}
+		for _, member := range f.embedded(m) {
+			if got.try(member.Path(), member.Open, m, matches) {
 				return
 			}
 		}
@@ -111,7 +122,7 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 // At reports whether the file at a path, below one of the Sysroots, is m's.
 func (f *Files) At(path string, m *walk.Module) bool {
 	for _, path := range f.below(path) {
-		file, _ := openIf(path, m, f.options(), matches)
+		file, _ := openIf(path, f.opener(path), m, matches)
 		if file != nil {
 			file.Close()
 			return true
@@ -134,17 +145,22 @@ func (f *Files) below(path string) (paths []string) {
 // options returns the options that files are opened with.
 func (f *Files) options() elfx.Options { return elfx.Options{Limits: f.Limits} }
 
-// try opens path and keeps the file if it is m's.
-func (g *foundFile) try(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File, *walk.Module) error) bool {
-	file, probe := openIf(path, m, opt, check)
+// opener returns a function that opens the file at path.
+func (f *Files) opener(path string) func() (*elfx.File, error) {
+	return func() (*elfx.File, error) { return f.options().Open(path) }
+}
+
+// try calls open, which opens the file at path, and keeps the file if it is m's.
+func (g *foundFile) try(path string, open func() (*elfx.File, error), m *walk.Module, check func(*elfx.File, *walk.Module) error) bool {
+	file, probe := openIf(path, open, m, check)
 	g.file, g.probes = file, append(g.probes, probe)
 	return file != nil
 }
 
-// openIf opens the file at path, and closes it again if check returns an error. The
+// openIf calls open, which opens the file at path, and closes the file again if check returns an error. The
 // File is nil in case of an error, which the probe has.
-func openIf(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File, *walk.Module) error) (*elfx.File, companion.Probe) {
-	file, err := opt.Open(path)
+func openIf(path string, open func() (*elfx.File, error), m *walk.Module, check func(*elfx.File, *walk.Module) error) (*elfx.File, companion.Probe) {
+	file, err := open()
 	if err == nil {
 		err = check(file, m)
 	}
@@ -159,14 +175,15 @@ func openIf(path string, m *walk.Module, opt elfx.Options, check func(*elfx.File
 func (f *Files) candidates(m *walk.Module) (paths []string) {
 	// Exe may be a library, and may have been renamed: it is tried for each module that it can be compared with.
 	comparable := m.BuildID != nil || m.End > m.Base || f.namesExe(m)
-	if f.Exe != "" && m.Image == nil && comparable {
+	if f.Exe != "" && !IsArchiveName(f.Exe) && m.Image == nil && comparable {
 		paths = append(paths, f.Exe)
 	}
 	if m.Foreign {
 		return paths
 	}
 
-	if filepath.IsAbs(m.Path) {
+	in, inside := splitPath(m.Path)
+	if filepath.IsAbs(m.Path) && (!inside || in.plain) {
 		paths = append(paths, f.below(m.Path)...)
 	}
 	return append(paths, f.Search.BuildIDPaths(m.BuildID, "")...)
@@ -178,7 +195,7 @@ func (f *Files) candidates(m *walk.Module) (paths []string) {
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
 	for _, path := range f.Search.BuildIDPaths(m.BuildID, ".debug") {
-		file, probe := openIf(path, m, f.options(), sameBuildID)
+		file, probe := openIf(path, f.opener(path), m, sameBuildID)
 		probes = append(probes, probe)
 		if file != nil {
 			return file, probes
@@ -220,6 +237,9 @@ func (f *Files) exeMatches(file *elfx.File, m *walk.Module) error {
 // ExeError returns why the program's own file belongs to none of the modules: the reason for
 // main, if it is not nil. It returns nil if the file belongs to one.
 func (f *Files) ExeError(modules []*walk.Module, main *walk.Module) (reason error) {
+	if IsArchiveName(f.Exe) {
+		return f.archiveError(modules)
+	}
 	file, err := f.options().Open(f.Exe)
 	if err != nil {
 		return pathless(err)

@@ -1,0 +1,244 @@
+package sources
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"symkit/elfx"
+	"symkit/elfx/archive"
+	"symkit/limits"
+	"symkit/walk"
+)
+
+// Android's linker maps libraries that an APK stores uncompressed from inside the APK. The process then has mappings of
+// base.apk at an offset, and the writers of dumps name such a module in five ways:
+//
+//	/data/app/x/base.apk                            the mapping (core files, older minidumps, tombstones)
+//	/data/app/x/base.apk!/lib/arm64-v8a/libx.so     the linker's own list (Crashpad)
+//	/data/app/x/base.apk!libx.so                    libunwindstack: tombstones
+//	/data/app/x/base.apk/libx.so                    Breakpad and rust-minidump's writer
+//	libx.so                                         Crashpad, where the library has a DT_SONAME
+//
+// The library is a member of that APK, of the APK, bundle (AAB) or set of split APKs that the developer still has, or of
+// an archive of debug files (native-debug-symbols.zip).
+
+// insidePath is the path of a module inside an archive, taken apart.
+type insidePath struct {
+	archive string // the path of the archive
+	member  string // the name of the member, or the last part of the name; empty: unknown
+	// plain: the path can be that of a file of its own, in a directory with the name of an archive.
+	plain bool
+}
+
+// splitPath takes the path of a module inside an archive apart. It returns false for the path of a file of its own.
+func splitPath(path string) (in insidePath, ok bool) {
+	for _, suffix := range archiveSuffixes {
+		for _, mark := range []string{"!/", "!", "/"} {
+			i := strings.Index(path, suffix+mark)
+			if i > 0 && i+len(suffix+mark) < len(path) {
+				at := i + len(suffix)
+				return insidePath{path[:at], path[at+len(mark):], mark == "/"}, true
+			}
+		}
+	}
+	return insidePath{archive: path}, IsArchiveName(path)
+}
+
+// archiveSuffixes are the ends of the names of archives that have libraries of Android: APKs, bundles, sets of APKs (of
+// bundletool, APKPure and APKMirror), archives of debug files.
+var archiveSuffixes = []string{".apk", ".aab", ".apks", ".xapk", ".apkm", ".zip"}
+
+// IsArchiveName reports whether a path is that of an archive that can have libraries, by the end of the name.
+func IsArchiveName(name string) bool {
+	return slices.ContainsFunc(archiveSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+}
+
+// maxArchives bounds the archives, and maxEntries the entries of directories, that are looked at for archives.
+const (
+	maxArchives = 256
+	maxEntries  = 1 << 14
+)
+
+// archives are the archives in the directories that the caller has given.
+type archives struct {
+	once  sync.Once
+	paths []string
+
+	mu      sync.Mutex
+	members map[string][]library // by the path of the archive; damaged members are left out
+}
+
+// library is a member of an archive.
+type library struct {
+	archive.Member
+	id []byte // the build id of a member that is not compressed
+}
+
+// of lists the members of the archive at a path.
+func (a *archives) of(path string, l limits.Limits) []library {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list, known := a.members[path]
+	if known {
+		return list
+	}
+	for m, err := range (archive.Options{Limits: l}).Members(path) {
+		if err == nil {
+			list = append(list, library{m, storedID(&m)})
+		}
+	}
+	if a.members == nil {
+		a.members = map[string][]library{}
+	}
+	a.members[path] = list
+	return list
+}
+
+// storedID returns the build id of a member that is not compressed; to read that of another one takes as long as to
+// inflate the member.
+func storedID(m *archive.Member) []byte {
+	_, stored := m.Start()
+	if !stored {
+		return nil
+	}
+	file, err := m.Open()
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	return bytes.Clone(file.BuildID())
+}
+
+// atHand returns the archives below the directories that the caller has given, those that are nearer to the directories
+// first.
+func (f *Files) atHand() []string {
+	a := &f.archives
+	a.once.Do(func() {
+		left := maxEntries
+		dirs := slices.Concat(f.Archives, f.Search.Sysroots, f.Search.DebugDirs)
+		for depth := 0; len(dirs) > 0 && depth < 4; depth++ {
+			var below []string
+			for _, dir := range dirs {
+				below = append(below, a.list(dir, &left)...)
+			}
+			dirs = below
+		}
+	})
+	return a.paths
+}
+
+// list adds the archives in a directory, or at a path, and returns the directories in the directory.
+func (a *archives) list(path string, left *int) (below []string) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	if !info.IsDir() {
+		a.add(path, info.Mode())
+		return nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(max(*left, 1)) // the entries before an error count
+	*left -= len(entries)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, e := range entries {
+		at := filepath.Join(path, e.Name())
+		if e.IsDir() && *left > 0 {
+			below = append(below, at)
+		} else {
+			a.add(at, e.Type())
+		}
+	}
+	return below
+}
+
+// add adds a file with the name of an archive.
+func (a *archives) add(path string, mode fs.FileMode) {
+	if mode.IsRegular() && IsArchiveName(path) && len(a.paths) < maxArchives && !slices.Contains(a.paths, path) {
+		a.paths = append(a.paths, path)
+	}
+}
+
+// embedded returns the members of archives that can be the file of m: those of the archive at the path in the dump, then
+// those of the archives at hand.
+func (f *Files) embedded(m *walk.Module) (found []archive.Member) {
+	in, inside := splitPath(m.Path)
+	var paths []string
+	if inside && filepath.IsAbs(in.archive) && !m.Foreign {
+		paths = f.below(in.archive)
+	}
+	if IsArchiveName(f.Exe) {
+		paths = append(paths, f.Exe)
+	}
+	if inside || m.BuildID != nil {
+		paths = append(paths, f.atHand()...)
+	}
+	var others []archive.Member // of other names
+	for i, path := range paths {
+		if slices.Contains(paths[:i], path) {
+			continue
+		}
+		for _, member := range f.archives.of(path, f.Limits) {
+			switch {
+			case isAt(&member.Member, m), hasName(&member.Member, in.member, m.Name, m.File()):
+				found = append(found, member.Member)
+			case m.BuildID != nil && bytes.Equal(m.BuildID, member.id):
+				others = append(others, member.Member)
+			}
+		}
+	}
+	return append(found, others...)
+}
+
+// isAt reports whether the process mapped a module where a member of an archive begins.
+func isAt(member *archive.Member, m *walk.Module) bool {
+	start, stored := member.Start()
+	return stored && m.Offset != 0 && start == m.Offset
+}
+
+// archiveError returns an error if no member of the archive that is the program's own file is a module's.
+func (f *Files) archiveError(modules []*walk.Module) error {
+	alone := Files{Exe: f.Exe, Limits: f.Limits}
+	alone.archives.once.Do(func() {}) // no other archives
+	defer alone.Close()
+	for _, m := range modules {
+		apart := *m
+		apart.Foreign = true // no paths
+		if m.Image == nil && alone.Local(&apart) != nil {
+			return nil
+		}
+	}
+	return errNoLibrary
+}
+
+// hasName reports whether a member has one of the names, which may lack directories.
+func hasName(member *archive.Member, names ...string) bool {
+	own := walk.BaseName(member.Name)
+	return slices.ContainsFunc(names, func(name string) bool { return name != "" && walk.BaseName(name) == own })
+}
+
+// Stored returns the file that an archive stores from an offset on: the archive at a path that the process mapped, below
+// one of the Sysroots, or an archive at hand. check reports whether the file is the one that was mapped. It returns the
+// name of the member; the file is nil if there is none. The caller closes the file.
+func (f *Files) Stored(path string, offset uint64, check func(*elfx.File) bool) (file *elfx.File, member string) {
+	for _, m := range f.embedded(&walk.Module{Path: path, Offset: offset}) {
+		file, err := m.Open()
+		if err != nil {
+			continue
+		}
+		if check(file) {
+			return file, m.Name
+		}
+		file.Close()
+	}
+	return nil, ""
+}
