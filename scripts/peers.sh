@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the programs that symkit's can take the place of: rust-minidump's
 # minidump-stackwalk and Mozilla's dump_syms, from crates.io; also gimli's addr2line, as
-# gimli-addr2line, and Sentry's sentry-cli from npm. Breakpad's programs are compared if they
+# gimli-addr2line, Sentry's sentry-cli from npm, and two programs of LLVM 23 from Debian's
+# packages of sid, as llvm23-gsymutil and llvm23-cxxfilt. Breakpad's programs are compared if they
 # are there: minidump_stackwalk, microdump_stackwalk, and dump_syms as breakpad-dump_syms.
 #
 #   peers.sh
@@ -27,7 +28,8 @@ skip() { # PROGRAM REASON
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server; do
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server \
+		llvm23-gsymutil llvm23-cxxfilt; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit
@@ -65,4 +67,34 @@ if [[ ! -x $peers/samply-server ]]; then
 	else
 		skip samply-server "cargo build failed"
 	fi
+fi
+
+# The programs of LLVM 23 run with the libraries of sid.
+llvm() {
+	local dir=$peers/sid
+	mkdir -p "$dir/apt/lists/partial" "$dir/apt/archives/partial" "$dir/packages"
+	: >"$dir/apt/status"
+	printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s sid main\n' \
+		"$(awk '$1 == "URIs:" && $2 ~ /debian$/ { print $2; exit }' /etc/apt/sources.list.d/*.sources)" >"$dir/apt/sources.list"
+	printf '%s\n' "Dir::State \"$dir/apt\"; Dir::State::status \"$dir/apt/status\"; Dir::Cache \"$dir/apt\";" \
+		"Dir::Etc::sourcelist \"$dir/apt/sources.list\"; Dir::Etc::sourceparts \"-\"; APT::Sandbox::User \"root\";" >"$dir/apt/conf"
+	(
+		cd "$dir/packages"
+		export APT_CONFIG=$dir/apt/conf
+		apt-get update -qq &&
+		apt-get download -qq llvm-23 libllvm23 libc6 libstdc++6 libgcc-s1 zlib1g libzstd1 libedit2 libtinfo6 libxml2-16 libbsd0 \
+			libmd0 libffi8 liblzma5 libz3-4 libpfm4 &&
+		for package in *.deb; do dpkg-deb -x "$package" "$dir" || exit; done
+	) || return
+	rm -rf "$dir/apt" "$dir/packages"
+	local libraries=$dir/usr/lib/x86_64-linux-gnu
+	for program in gsymutil cxxfilt; do
+		printf '#!/bin/sh\nexec %s/ld-linux-x86-64.so.2 --library-path %s %s/usr/lib/llvm-23/bin/llvm-%s "$@"\n' \
+			"$libraries" "$libraries" "$dir" "$program" >"$peers/llvm23-$program"
+		chmod +x "$peers/llvm23-$program"
+	done
+}
+if [[ ! -x $peers/llvm23-gsymutil || ! -x $peers/llvm23-cxxfilt ]] && ! llvm; then
+	skip llvm23-gsymutil "the packages of sid cannot be fetched"
+	skip llvm23-cxxfilt "the packages of sid cannot be fetched"
 fi

@@ -72,7 +72,7 @@ func TestDamage(t *testing.T) {
 	}{
 		"empty":           {func(b []byte) []byte { return nil }, located.ErrTruncated, 0},
 		"magic":           {func(b []byte) []byte { b[1] = 0; return b }, errMagic, 0},
-		"version":         {func(b []byte) []byte { b[4] = 2; return b }, errVersion, 4},
+		"version":         {func(b []byte) []byte { b[4] = 3; return b }, errVersion, 4},
 		"width":           {func(b []byte) []byte { b[6] = 3; return b }, wire.ErrSize, 6},
 		"UUID":            {func(b []byte) []byte { b[7] = 21; return b }, errUUID, 7},
 		"header":          {func(b []byte) []byte { return b[:47] }, located.ErrTruncated, 32},
@@ -81,6 +81,30 @@ func TestDamage(t *testing.T) {
 		"files":           {func(b []byte) []byte { order.PutUint32(b[64:], 1<<30); return b }, located.ErrTruncated, 68},
 		"strings":         {func(b []byte) []byte { order.PutUint32(b[20:], 1<<30); return b }, located.ErrOffset, 100},
 		"size of strings": {func(b []byte) []byte { order.PutUint32(b[24:], 1<<30); return b }, located.ErrTruncated, 100},
+	} {
+		_, err := Open(test.patch(slices.Clone(good)))
+		checkDamage(t, name, err, test.want, test.at)
+	}
+}
+
+// TestDamageWide is TestDamage for version 2.
+func TestDamageWide(t *testing.T) {
+	order := binary.LittleEndian
+	good := sampleWide(t, false)
+	const list = headerSize2
+	for name, test := range map[string]struct {
+		patch func(b []byte) []byte
+		want  error
+		at    int
+	}{
+		"width":         {func(b []byte) []byte { b[6] = 3; return b }, wire.ErrSize, 6},
+		"encoding":      {func(b []byte) []byte { b[7] = 1; return b }, errEncoding, 7},
+		"list":          {func(b []byte) []byte { return b[:list+39] }, located.ErrOffset, list + 4},
+		"end of list":   {func(b []byte) []byte { return append(b[:list:list], 99, 0, 0, 0) }, located.ErrTruncated, list + 4},
+		"place of part": {func(b []byte) []byte { order.PutUint64(b[list+4:], 1<<63); return b }, located.ErrOffset, list + 4},
+		"size of part":  {func(b []byte) []byte { order.PutUint64(b[list+12:], 1<<63); return b }, located.ErrTruncated, 160},
+		"addresses":     {func(b []byte) []byte { order.PutUint32(b[16:], 1<<31); return b }, located.ErrTruncated, 168},
+		"files":         {func(b []byte) []byte { order.PutUint32(b[192:], 1<<30); return b }, located.ErrTruncated, 196},
 	} {
 		_, err := Open(test.patch(slices.Clone(good)))
 		checkDamage(t, name, err, test.want, test.at)

@@ -160,7 +160,7 @@ func (w *Writer) appendCall(b []byte, call *Call, base uint64, parent bool) []by
 	if parent {
 		children = 1
 	}
-	b = w.order.AppendUint32(append(b, children), w.strings.offsets[call.Name])
+	b = w.appendString(append(b, children), call.Name)
 	b = binary.AppendUvarint(b, uint64(call.File))
 	return binary.AppendUvarint(b, uint64(call.Line))
 }

@@ -21,10 +21,12 @@ type File struct {
 	big   bool
 	base  uint64
 	width int // of an entry of addrs, in bytes
+	ref   int // of a reference to a string and of an entry of infos, in bytes
 
 	// The tables. Their sizes are those that the header states.
 	addrs, infos, files []byte
 	strings             wire.Cursor
+	from                uint64 // where the positions of infos count from
 }
 
 // Symbol is a function of a file.
@@ -42,10 +44,35 @@ func Open(data []byte) (*File, error) {
 	if c.U32() != magic {
 		c.Fail(0, errMagic)
 	}
-	if c.U16() != version {
+	switch c.U16() {
+	case 1:
+		f.ref = 4
+		f.header(&c)
+	case 2:
+		f.ref = 8
+		f.header2(&c)
+	default:
 		c.Fail(4, errVersion)
 	}
+	if c.Err() != nil {
+		return nil, c.Err()
+	}
+	return f, nil
+}
+
+// readWidth reads the size of an entry of addrs.
+func (f *File) readWidth(c *wire.Cursor) {
 	f.width = int(c.U8())
+	switch f.width {
+	case 1, 2, 4, 8:
+	default:
+		c.Fail(6, wire.ErrSize)
+	}
+}
+
+// header reads what follows the version 1.
+func (f *File) header(c *wire.Cursor) {
+	f.readWidth(c)
 	uuid := uint64(c.U8())
 	f.base = c.U64()
 	count := uint64(c.U32())
@@ -56,22 +83,49 @@ func Open(data []byte) (*File, error) {
 	f.UUID = c.Bytes(uuid)
 	c.Skip(maxUUID - uuid)
 
-	switch f.width {
-	case 1, 2, 4, 8:
-	default:
-		c.Fail(6, wire.ErrSize)
-	}
 	f.addrs = c.Bytes(count * uint64(f.width))
 	c.Skip(uint64(-c.Pos() & 3))
 	f.infos = c.Bytes(4 * count)
-	f.files = c.Bytes(fileSize * uint64(c.U32()))
+	f.files = f.fileTable(c)
 	c.Seek(at)
 	f.strings = c.Sub(size)
-	if c.Err() != nil {
-		return nil, c.Err()
-	}
-	return f, nil
 }
+
+// header2 reads what follows the version 2.
+func (f *File) header2(c *wire.Cursor) {
+	f.readWidth(c)
+	if c.U8() != 0 {
+		c.Fail(7, errEncoding)
+	}
+	f.base = c.U64()
+	count := uint64(c.U32())
+	var parts [partKinds]wire.Cursor
+	for i := range parts {
+		parts[i] = wire.NewAt(section, nil, headerSize2, f.big) // a part that is missing
+	}
+	for kind := uint32(1); kind != endOfParts && c.Err() == nil; {
+		kind = c.U32()
+		part := *c // an error is at the offset that is read now
+		at, size := c.U64(), c.U64()
+		if kind != endOfParts && kind < partKinds {
+			part.Seek(at)
+			parts[kind] = part.Sub(size)
+			c.Inherit(&part)
+		}
+	}
+
+	f.addrs = parts[addrPart].Bytes(count * uint64(f.width))
+	f.infos = parts[infoOffsetPart].Bytes(8 * count)
+	f.files = f.fileTable(&parts[filePart])
+	f.strings, f.from = parts[stringPart], uint64(parts[infoPart].Pos())
+	f.UUID = parts[uuidPart].Rest()
+	for i := range parts {
+		c.Inherit(&parts[i])
+	}
+}
+
+// fileTable reads the number of files, and returns their entries.
+func (f *File) fileTable(c *wire.Cursor) []byte { return c.Bytes(2 * uint64(f.ref) * uint64(c.U32())) }
 
 // Symbols yields the functions by address. A damaged function is an error, and others follow it.
 func (f *File) Symbols() iter.Seq2[Symbol, error] {
@@ -87,7 +141,7 @@ func (f *File) Symbols() iter.Seq2[Symbol, error] {
 }
 
 // count returns the number of functions.
-func (f *File) count() int { return len(f.infos) / 4 }
+func (f *File) count() int { return len(f.infos) / f.ref }
 
 // addr returns the address of function i.
 func (f *File) addr(i int) uint64 {
@@ -109,6 +163,14 @@ func (f *File) u32(b []byte) uint32 {
 		return binary.BigEndian.Uint32(b)
 	}
 	return binary.LittleEndian.Uint32(b)
+}
+
+// reference returns the position or the reference to a string that b begins with.
+func (f *File) reference(b []byte) uint64 {
+	if f.ref == 8 {
+		return f.order().Uint64(b)
+	}
+	return uint64(f.u32(b))
 }
 
 func (f *File) order() binary.ByteOrder {
@@ -135,7 +197,11 @@ func (f *File) find(addr uint64) int {
 // info returns a cursor at the info of function i.
 func (f *File) info(i int) wire.Cursor {
 	c := wire.New(section, f.data, f.big)
-	c.Seek(uint64(f.u32(f.infos[4*i:])))
+	at := f.from + f.reference(f.infos[i*f.ref:])
+	if at < f.from {
+		at = ^uint64(0)
+	}
+	c.Seek(at)
 	return c
 }
 
@@ -143,7 +209,7 @@ func (f *File) info(i int) wire.Cursor {
 func (f *File) symbol(i int, c *wire.Cursor) Symbol {
 	s := Symbol{Addr: f.addr(i), Size: uint64(c.U32())}
 	at := c.Pos()
-	s.Name = f.text(c, at, c.U32())
+	s.Name = f.text(c, at, c.Uint(f.ref))
 	return s
 }
 
@@ -152,12 +218,12 @@ func (s *Symbol) contains(addr uint64) bool { return s.Size == 0 || addr-s.Addr 
 
 // text returns the string at an offset of the string table. The offset is at a place of c, which fails if there is no
 // string.
-func (f *File) text(c *wire.Cursor, at int, off uint32) []byte {
+func (f *File) text(c *wire.Cursor, at int, off uint64) []byte {
 	rest := f.strings.Rest()
 	if c.Err() != nil {
 		return nil
 	}
-	if uint64(off) >= uint64(len(rest)) {
+	if off >= uint64(len(rest)) {
 		c.Fail(at, errString)
 		return nil
 	}
@@ -176,10 +242,11 @@ func (f *File) file(c *wire.Cursor, at int, number uint64) (dir, base []byte) {
 	if c.Err() != nil {
 		return nil, nil
 	}
-	if number >= uint64(len(f.files)/fileSize) {
+	size := 2 * f.ref
+	if number >= uint64(len(f.files)/size) {
 		c.Fail(at, errFile)
 		return nil, nil
 	}
-	entry := f.files[number*fileSize:]
-	return f.text(c, at, f.u32(entry)), f.text(c, at, f.u32(entry[4:]))
+	entry := f.files[number*uint64(size):]
+	return f.text(c, at, f.reference(entry)), f.text(c, at, f.reference(entry[f.ref:]))
 }

@@ -14,6 +14,8 @@ import (
 func FuzzGSYM(f *testing.F) {
 	f.Add(sample(f, false), uint64(0x1022))
 	f.Add(sample(f, true), uint64(0x1022))
+	f.Add(sampleWide(f, false), uint64(0x1022))
+	f.Add(sampleWide(f, true), uint64(0x1022))
 	w := NewWriter(nil, false)
 	w.Func(&Func{Addr: ^uint64(0) - 9, Size: 9, Name: w.String("last"), Lines: []Line{{^uint64(0) - 8, w.File("f"), ^uint32(0)}}})
 	f.Add(written(f, w), ^uint64(0)-5)
@@ -66,15 +68,17 @@ func checkPlace(t *testing.T, err error, size int) {
 	}
 }
 
-// FuzzRoundTrip: functions that a program of bytes describes are found as they were written.
+// FuzzRoundTrip: functions that a program of bytes describes are found as they were written, in a file of version 1 or of
+// version 2, which is one that takes more than most bytes.
 func FuzzRoundTrip(f *testing.F) {
-	f.Add([]byte("functions, lines and calls of some bytes"), false)
-	f.Add([]byte{9, 200, 1, 7, 0, 255, 3, 90, 8, 4, 4, 1, 1, 30, 2, 0, 0, 16, 128}, true)
-	f.Fuzz(func(t *testing.T, program []byte, big bool) {
+	f.Add([]byte("functions, lines and calls of some bytes"), false, uint16(1<<15))
+	f.Add([]byte{9, 200, 1, 7, 0, 255, 3, 90, 8, 4, 4, 1, 1, 30, 2, 0, 0, 16, 128}, true, uint16(300))
+	f.Fuzz(func(t *testing.T, program []byte, big bool, most uint16) {
 		if len(program) > 2000 {
 			return
 		}
 		m := model{bytes: program, w: NewWriter(nil, big), want: map[uint64]string{}}
+		m.w.most = uint64(most)
 		for len(m.bytes) > 0 {
 			m.function()
 		}

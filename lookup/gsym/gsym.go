@@ -16,13 +16,15 @@
 //		fmt.Printf("%s+%#x %s:%d\n", frame.Name, 0x1149-fn.Addr, frame.AppendPath(nil), frame.Line)
 //	}
 //
-// Addresses are virtual addresses of the ELF file. The format is version 1, whose offsets have 32 bits: a file has at
-// most 4 GiB. There is no specification but the sources of LLVM, llvm/include/llvm/DebugInfo/GSYM: Header.h,
-// FunctionInfo.h, LineTable.h and InlineInfo.h there describe the parts.
+// Addresses are virtual addresses of the ELF file. Version 1 of the format has offsets of 32 bits, so that a file has at
+// most 4 GiB; larger files are of version 2, which LLVM 23 is the first to read. There is no specification but the
+// sources of LLVM, llvm/include/llvm/DebugInfo/GSYM: Header.h, HeaderV2.h, GlobalData.h, FunctionInfo.h, LineTable.h and
+// InlineInfo.h there describe the parts.
 //
 // A file consists of a header, the offsets of the functions from a base address, the positions of their infos, a table
 // of source files, a table of strings, and the infos. A file is two strings: directory and name. String 0 is empty,
-// and file 0 is no file.
+// and file 0 is no file. In version 2 a list after the header says where the other parts are, positions and references
+// to strings have 64 bits, and the positions of infos count from the first one.
 package gsym
 
 import "errors"
@@ -30,11 +32,27 @@ import "errors"
 // The parts of a file.
 const (
 	magic      = 0x4753594d // in the byte order of the file
-	version    = 1
 	headerSize = 48
-	uuidOffset = 28
 	maxUUID    = 20
-	fileSize   = 8 // of an entry of the file table
+)
+
+// The parts of a file of version 2.
+const (
+	headerSize2 = 20
+	partSize    = 20 // of an entry in the list of parts: a kind, an offset, a size
+)
+
+// The kinds of parts of version 2, in the order in which they are written after the list. Parts of other kinds are
+// skipped.
+const (
+	endOfParts = iota
+	addrPart
+	infoOffsetPart
+	stringPart
+	filePart
+	infoPart
+	uuidPart
+	partKinds
 )
 
 // The kinds of information about a function. Others are skipped: functions with the same code, and call sites.
@@ -57,7 +75,8 @@ const (
 // outside of the file located.ErrOffset.
 var (
 	errMagic     = errors.New("no GSYM file")
-	errVersion   = errors.New("unknown version of GSYM; version 1 can be read")
+	errVersion   = errors.New("unknown version of GSYM; versions 1 and 2 can be read")
+	errEncoding  = errors.New("unknown encoding of the string table")
 	errUUID      = errors.New("UUID of more than 20 bytes")
 	errString    = errors.New("string outside the string table")
 	errFile      = errors.New("file outside the file table")

@@ -14,18 +14,33 @@ import (
 func sample(t testing.TB, bigEndian bool) []byte {
 	t.Helper()
 	w := NewWriter([]byte{1, 2, 3, 4}, bigEndian)
+	w.Func(sampleFunc(w))
+	w.Func(&Func{Addr: 0x1040, Size: 8, Name: w.String("symbol")})
+	w.Func(&Func{Addr: 0x1050, Name: w.String("open")})
+	return written(t, w)
+}
+
+// sampleWide is sample as a file of version 2.
+func sampleWide(t testing.TB, bigEndian bool) []byte {
+	t.Helper()
+	w := NewWriter([]byte{1, 2, 3, 4}, bigEndian)
+	w.most = 0
+	w.Func(sampleFunc(w))
+	w.Func(&Func{Addr: 0x1040, Size: 8, Name: w.String("symbol")})
+	return written(t, w)
+}
+
+// sampleFunc returns a function with lines and inlined calls.
+func sampleFunc(w *Writer) *Func {
 	a, b := w.File("/src/a.c"), w.File("lib/b.h")
-	w.Func(&Func{Addr: 0x1000, Size: 0x40, Name: w.String("main"),
+	return &Func{Addr: 0x1000, Size: 0x40, Name: w.String("main"),
 		Lines: []Line{{0x1004, a, 10}, {0x1008, a, 9}, {0x1008, b, 3}, {0x100a, b, 3}, {0x1010, a, 500}, {0x1030, a, 501}, {0x1038, w.File("/c.c"), 1}},
 		Calls: []Call{
 			{Depth: 0, Name: w.String("add"), File: a, Line: 11, Ranges: []Range{{0x1008, 0x1010}, {0x1020, 0x1028}}},
 			{Depth: 1, Name: w.String("inner"), File: b, Line: 4, Ranges: []Range{{0x100c, 0x1010}, {0x1022, 0x1024}}},
 			{Depth: 2, Name: w.String("deepest"), File: b, Line: 5, Ranges: []Range{{0x1022, 0x1023}}},
 			{Depth: 0, Name: w.String("last"), File: a, Line: 12, Ranges: []Range{{0x1030, 0x1034}}},
-		}})
-	w.Func(&Func{Addr: 0x1040, Size: 8, Name: w.String("symbol")})
-	w.Func(&Func{Addr: 0x1050, Name: w.String("open")})
-	return written(t, w)
+		}}
 }
 
 func written(t testing.TB, w *Writer) []byte {
@@ -215,31 +230,54 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// TestTooLarge: a file whose offsets need more than 32 bits is an error, whatever part is too large. The test makes the
-// limit smaller.
-func TestTooLarge(t *testing.T) {
+// TestWide: a file that needs more than 32 bits for some offset is of version 2, whatever part is too large, and says what
+// the file of version 1 says. The test makes the limit smaller.
+func TestWide(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, fill := range map[string]func(*Writer){
 		"strings": func(w *Writer) { w.String(long) },
 		"functions": func(w *Writer) {
 			for i := range 50 {
-				w.Func(&Func{Addr: uint64(i), Size: 1, Name: 1})
+				w.Func(&Func{Addr: uint64(0x2000 + i), Size: 1, Name: 1})
 			}
 		},
 		"all": func(w *Writer) {
 			w.String(long[:200])
 			for i := range 20 {
-				w.Func(&Func{Addr: uint64(i), Size: 1, Name: 1})
+				w.Func(&Func{Addr: uint64(0x2000 + i), Size: 1, Name: 1})
+			}
+		},
+		"the last string": func(w *Writer) {
+			for i := range 4000 {
+				w.Func(&Func{Addr: uint64(0x2000 + i), Size: 1, Name: w.String(fmt.Sprint("f", i))})
 			}
 		},
 	} {
-		w := NewWriter(nil, false)
-		w.most = 600
-		w.String("f")
-		fill(w)
-		_, err := w.WriteTo(new(bytes.Buffer))
-		if !errors.Is(err, errSize) {
-			t.Errorf("%s: %v", name, err)
+		id := []byte("an id of more than twenty bytes")
+		var files [2]*File
+		for i, most := range []uint64{1 << 30, 900} {
+			w := NewWriter(id, i == 1)
+			w.most = most
+			w.Func(sampleFunc(w))
+			fill(w)
+			data := written(t, w)
+			f, err := Open(data)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			files[i] = f
+		}
+		if files[0].ref != 4 || files[1].ref != 8 {
+			t.Errorf("%s: offsets of %d and %d bytes", name, files[0].ref, files[1].ref)
+		}
+		if string(files[0].UUID) != string(id[:maxUUID]) || string(files[1].UUID) != string(id) {
+			t.Errorf("%s: ids %q, %q", name, files[0].UUID, files[1].UUID)
+		}
+		for addr := range uint64(0x3000) {
+			want, got := textAt(files[0], addr), textAt(files[1], addr)
+			if got != want {
+				t.Fatalf("%s: %#x: %s, want %s", name, addr, got, want)
+			}
 		}
 	}
 }

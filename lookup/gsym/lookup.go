@@ -173,7 +173,7 @@ type node struct {
 	has      bool   // the address
 	base     uint64 // of the ranges of its children: its lowest address
 	children bool
-	name     uint32
+	name     uint64
 	file     uint64 // of the call
 	line     uint32
 	at       int // of the name
@@ -196,7 +196,7 @@ func (f *File) node(c *wire.Cursor, base, addr uint64) (n node, ok bool) {
 	}
 	n.children = c.U8() != 0
 	n.at = c.Pos()
-	n.name, n.file, n.line = c.U32(), c.ULEB(), uint32(c.ULEB())
+	n.name, n.file, n.line = c.Uint(f.ref), c.ULEB(), uint32(c.ULEB())
 	return n, c.Err() == nil
 }
 

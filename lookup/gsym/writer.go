@@ -44,14 +44,15 @@ var (
 	errName  = errors.New("no name")
 )
 
-// errSize is the error for a file that version 1 cannot hold.
-var errSize = errors.New("more than 4 GiB, which the 32-bit offsets of GSYM version 1 cannot express")
+// errSize is the error for a function that the format cannot hold.
+var errSize = errors.New("more than 4 GiB, which a function of GSYM cannot have")
 
-// Writer collects functions and writes them as one file. The first error sticks.
+// Writer collects functions and writes them as one file, of version 1 if that can hold them. The first error sticks.
 type Writer struct {
 	uuid  []byte
 	order byteOrder
-	most  uint64 // bytes that a file may have
+	most  uint64 // bytes that a file of version 1 may have
+	wide  bool   // the file is of version 2
 	err   error
 
 	strings stringTable
@@ -60,7 +61,7 @@ type Writer struct {
 	files       [][2]String // directory and name
 
 	addrs  []uint64
-	infos  []uint32 // offsets in chunks
+	infos  []uint64 // offsets in chunks
 	chunks [][]byte // the infos of the functions; only the last one grows
 	before uint64   // bytes in the chunks before the last one
 	end    uint64   // of the last function
@@ -74,7 +75,7 @@ type Writer struct {
 type stringTable struct {
 	numbers map[string]String
 	texts   []string
-	offsets []uint32
+	offsets []uint64
 	size    uint64
 }
 
@@ -87,11 +88,11 @@ type byteOrder interface {
 // chunkSize is the capacity of a chunk, so that a large file is not copied while it grows.
 const chunkSize = 1 << 20
 
-// NewWriter returns a Writer for the module with an id, in the byte order of its machine. The format has the first 20
+// NewWriter returns a Writer for the module with an id, in the byte order of its machine. Version 1 has the first 20
 // bytes of the id alone.
 func NewWriter(uuid []byte, bigEndian bool) *Writer {
 	w := &Writer{
-		uuid:    uuid[:min(len(uuid), maxUUID)],
+		uuid:    uuid,
 		order:   binary.LittleEndian,
 		most:    math.MaxUint32,
 		strings: stringTable{numbers: map[string]String{}}, fileNumbers: map[[2]String]uint32{},
@@ -118,9 +119,11 @@ func (w *Writer) String(text string) String {
 
 	n = String(len(t.texts))
 	t.numbers[text] = n
-	t.texts, t.offsets = append(t.texts, text), append(t.offsets, uint32(t.size))
+	t.texts, t.offsets = append(t.texts, text), append(t.offsets, t.size)
 	t.size += uint64(len(text)) + 1
-	w.fits(t.size)
+	if t.size > w.most {
+		w.widen()
+	}
 	return n
 }
 
@@ -144,13 +147,6 @@ func (w *Writer) addFile(f [2]String) uint32 {
 	return n
 }
 
-// fits fails if a part has more bytes than a file.
-func (w *Writer) fits(size uint64) {
-	if size > w.most && w.err == nil {
-		w.err = errSize
-	}
-}
-
 // Func adds a function. Functions ascend by address and do not overlap. The Writer does not keep f.
 func (w *Writer) Func(f *Func) {
 	if w.err != nil {
@@ -163,9 +159,9 @@ func (w *Writer) Func(f *Func) {
 	}
 
 	b := w.chunk()
-	w.addrs, w.infos, w.end = append(w.addrs, f.Addr), append(w.infos, uint32(w.before)+uint32(len(b))), f.Addr+f.Size
+	w.addrs, w.infos, w.end = append(w.addrs, f.Addr), append(w.infos, w.before+uint64(len(b))), f.Addr+f.Size
 	b = w.order.AppendUint32(b, uint32(f.Size))
-	b = w.order.AppendUint32(b, w.strings.offsets[f.Name])
+	b = w.appendString(b, f.Name)
 	if len(f.Lines)+len(f.Calls) > 0 {
 		b = w.section(b, lineTable, f, (*Writer).appendLines)
 	}
@@ -175,7 +171,14 @@ func (w *Writer) Func(f *Func) {
 	b = w.order.AppendUint32(b, endOfList)
 	b = w.order.AppendUint32(b, 0)
 	w.chunks[len(w.chunks)-1] = b
-	w.fits(w.before + uint64(len(b)))
+}
+
+// appendString appends a reference to a text.
+func (w *Writer) appendString(b []byte, s String) []byte {
+	if w.wide {
+		return w.order.AppendUint64(b, w.strings.offsets[s])
+	}
+	return w.order.AppendUint32(b, uint32(w.strings.offsets[s]))
 }
 
 // fail notes the error of a function.
@@ -209,9 +212,7 @@ func (w *Writer) chunk() []byte {
 	if last >= 0 {
 		b = w.chunks[last]
 	}
-	for len(b)%4 != 0 {
-		b = append(b, 0)
-	}
+	b = w.align(b)
 	if last < 0 || len(b) >= chunkSize {
 		if last >= 0 {
 			w.chunks[last], w.before = b, w.before+uint64(len(b))
@@ -221,6 +222,9 @@ func (w *Writer) chunk() []byte {
 	}
 	return b
 }
+
+// align appends zeros up to where an info can begin.
+func (w *Writer) align(b []byte) []byte { return append(b, make([]byte, -len(b)&3)...) }
 
 // section appends a part of the info about f, with its kind and length in front.
 func (w *Writer) section(b []byte, kind uint32, f *Func, appendTo func(*Writer, []byte, *Func) []byte) []byte {

@@ -18,6 +18,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/lookup/gsym"
 	"symkit/test/oracle"
+	"symkit/test/programtest"
 )
 
 // gsymutil returns the program of Debian's package llvm, which has it under a name with its version.
@@ -94,7 +95,7 @@ func TestOracleRead(t *testing.T) {
 		if strings.Contains(text, "error: ") {
 			t.Errorf("%s: %s", in.Name, text)
 		}
-		addresses += compare(t, in.Name+", ours", ours)
+		addresses += compare(t, in.Name+", ours", gsymutil(t), ours)
 		files++
 
 		// llvm-gsymutil writes no file without functions, and cannot read each fixture.
@@ -104,8 +105,37 @@ func TestOracleRead(t *testing.T) {
 			t.Logf("%s: not converted: %v", in.Name, err)
 			continue
 		}
-		addresses += compare(t, in.Name+", LLVM's", theirs)
+		addresses += compare(t, in.Name+", LLVM's", gsymutil(t), theirs)
 		files++
+	}
+	t.Logf("%d addresses of %d files", addresses, files)
+	if addresses < 50000 {
+		t.Errorf("only %d addresses", addresses)
+	}
+}
+
+// TestOracleVersion2: LLVM 23 and our reader find the same in files of both versions that LLVM 23 makes, and of version 1
+// that we make. TestOracleWide (package gsym) compares those of version 2 that we make.
+func TestOracleVersion2(t *testing.T) {
+	program := programtest.Peer(t, "llvm23-gsymutil")
+	addresses, files := 0, 0
+	for _, in := range inputs(t) {
+		ours := write(t, &in)
+		if ours == "" {
+			continue
+		}
+		addresses += compare(t, in.Name+", ours", program, ours)
+		files++
+		for _, version := range []string{"1", "2"} {
+			theirs := filepath.Join(t.TempDir(), "llvm.gsym")
+			err := exec.Command(program, "--convert="+in.DWARFFile(), "--out-file="+theirs, "--num-threads=1", "--output-version="+version).Run()
+			if err != nil {
+				t.Logf("%s: not converted: %v", in.Name, err)
+				continue
+			}
+			addresses += compare(t, in.Name+", version "+version, program, theirs)
+			files++
+		}
 	}
 	t.Logf("%d addresses of %d files", addresses, files)
 	if addresses < 50000 {
@@ -116,8 +146,8 @@ func TestOracleRead(t *testing.T) {
 // perFile is how many addresses of a file are looked up, beside the starts and the ends of functions.
 const perFile = 2000
 
-// compare looks addresses of a file up, and returns how many.
-func compare(t *testing.T, name, path string) int {
+// compare looks addresses of a file up, also with the program, and returns how many.
+func compare(t *testing.T, name, program, path string) int {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -148,8 +178,8 @@ func compare(t *testing.T, name, path string) int {
 		all = append(all, s.Addr+random.Uint64N(s.Size+1))
 	}
 
-	wrong, several := oracle.NewDiffs(t, "differences in "+name), rowsAtOneAddress(run(t, gsymutil(t), path))
-	for i, want := range lookups(t, path, all) {
+	wrong, several := oracle.NewDiffs(t, "differences in "+name), rowsAtOneAddress(run(t, program, path))
+	for i, want := range lookups(t, program, path, all) {
 		// Of several rows or functions at an address LLVM 14 takes another one than later versions, which are as we.
 		addr := all[i]
 		s, got := found(f, addr)
@@ -179,13 +209,13 @@ func rowsAtOneAddress(text string) map[uint64]bool {
 }
 
 // lookups returns what llvm-gsymutil finds at each address, in the form of found.
-func lookups(t *testing.T, path string, addrs []uint64) (out []string) {
+func lookups(t *testing.T, program, path string, addrs []uint64) (out []string) {
 	t.Helper()
 	var in strings.Builder
 	for _, addr := range addrs {
 		fmt.Fprintf(&in, "%#x %s\n", addr, path)
 	}
-	cmd := exec.Command(gsymutil(t), "--addresses-from-stdin")
+	cmd := exec.Command(program, "--addresses-from-stdin")
 	cmd.Stdin = strings.NewReader(in.String())
 	text, err := cmd.Output()
 	if err != nil {

@@ -116,7 +116,7 @@ func (c *gnuComparison) run() {
 	c.readNames()
 	wrong := oracle.NewDiffs(c.t, "answers that are neither addr2line's nor llvm-symbolizer's about "+c.m.name)
 	names := oracle.NewDiffs(c.t, "names that differ in "+c.m.name)
-	for pcs := range slices.Chunk(addresses(c.t, c.m.path, c.m.pcs), 50_000) {
+	for pcs := range slices.Chunk(addresses(c.t, c.m.path, c.m.pcs), 250_000) {
 		c.compare(pcs, wrong, names)
 	}
 	wrong.Report()
