@@ -10,6 +10,8 @@ const (
 	// TrustCFIScan: a word on the stack that can be a return address, looked for
 	// where unwind rules (STACK WIN) place the return address.
 	TrustCFIScan
+	// TrustListed: the dump lists the frame.
+	TrustListed
 	// TrustFramePointer: by the chain of frame pointers.
 	TrustFramePointer
 	// TrustCode: by the effects of the function's machine code on the stack.
@@ -28,13 +30,13 @@ const (
 
 // String returns the trust in words.
 func (t Trust) String() string {
-	return [...]string{"stack scanning", "call frame info with scanning", "previous frame's frame pointer", "reading the function's machine code", "link register or pushed return address",
+	return [...]string{"stack scanning", "call frame info with scanning", "the list of frames in the dump", "previous frame's frame pointer", "reading the function's machine code", "link register or pushed return address",
 		"registers saved in the signal frame", "call frame info", "given as instruction pointer in context"}[t]
 }
 
 // Key returns the name of the trust that programs read.
 func (t Trust) Key() string {
-	return [...]string{"scan", "cfi_scan", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
+	return [...]string{"scan", "cfi_scan", "listed", "frame_pointer", "code", "leaf", "signal_frame", "cfi", "context"}[t]
 }
 
 // Frame is one frame of a stack; calls inlined into it are in its Place. Addresses are

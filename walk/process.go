@@ -76,6 +76,17 @@ type Thread struct {
 	Writer bool
 	// LastError is the value of GetLastError (Windows).
 	LastError string
+	// Listed are the frames that the dump itself lists, the innermost first.
+	Listed []ListedFrame
+}
+
+// ListedFrame is a frame that a dump lists, found by the program that wrote the dump.
+type ListedFrame struct {
+	// PC is the instruction that is executed or calls.
+	PC uint64
+	// Func is the function as the dump has it, and Offset the distance of PC from its beginning; empty: unknown.
+	Func   string
+	Offset uint64
 }
 
 // Crash is why the process died.
@@ -218,8 +229,14 @@ const lowestPC = 4096
 // BaseName returns the last part of a path of any system.
 func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// File returns the base name of the module's path.
-func (m *Module) File() string { return BaseName(m.Path) }
+// File returns the base name of the module's path: of base.apk!libx.so that of the library.
+func (m *Module) File() string {
+	name := BaseName(m.Path)
+	if i := strings.LastIndex(name, ".apk!"); i >= 0 {
+		return name[i+len(".apk!"):]
+	}
+	return name
+}
 
 // FileID identifies the file of m, in upper case as symbol stores have it;
 // empty: unknown.

@@ -15,6 +15,10 @@ type walker struct {
 // walk finds the frames of one thread.
 func (w *walker) walk(t *Thread) (s Stack) {
 	s.Thread = t
+	if (t.NoRegs || w.view.CPU == nil) && len(t.Listed) > 0 {
+		w.list(&s, 0)
+		return s
+	}
 	if t.Writer || t.NoRegs {
 		s.End = "the dump lacks the registers"
 		if t.Writer {
@@ -32,7 +36,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 	regs := t.Regs.all()
 	f := Frame{Saved: regs.PC, Exact: true, Trust: TrustContext}
 	c := callee{Frame: &f, regs: &regs, called: &Frame{}, scans: maxScanned}
-	if v.noScan {
+	if v.noScan || len(t.Listed) > 0 {
 		c.scans = 0
 	}
 	for {
@@ -44,6 +48,7 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		if v.CPU != nil && len(s.Frames) < w.keepRegs {
 			f.Registers = named(v.CPU, &regs)
 		}
+		f.listed(t, len(s.Frames))
 		s.Frames = append(s.Frames, f)
 		if n := len(s.Frames); w.keepContents && n > 1 {
 			w.contents(s.Frames, n-2)
@@ -66,11 +71,47 @@ func (w *walker) walk(t *Thread) (s Stack) {
 		// From here on the frame is complete, and its caller is looked for.
 		c.extent = extent{lossy: c.lossy}
 		next, nextRegs, end := w.caller(&c)
+		if n := len(s.Frames); n < len(t.Listed) && (end != "" || !t.Listed[n].is(nextRegs.PC)) {
+			w.list(&s, n)
+			return s
+		}
 		if end != "" {
 			s.End, s.Complete = end, end == endOfStack
 			return s
 		}
 		*c.called, f, regs = f, next, nextRegs
+	}
+}
+
+// list adds the frames from the one with a number on that the dump lists.
+func (w *walker) list(s *Stack, from int) {
+	for i, l := range s.Thread.Listed[from:] {
+		if len(s.Frames) >= w.limit {
+			s.End = "more than " + quantity.Count(w.limit, "frame", "frames")
+			return
+		}
+		f := Frame{PC: l.PC, Saved: l.PC, Exact: true, Trust: TrustListed}
+		w.view.locate(&f)
+		f.listed(s.Thread, from+i)
+		s.Frames = append(s.Frames, f)
+	}
+	s.End = "the dump lists no further frame"
+}
+
+// longestCall bounds how far a return address is behind the beginning of the call.
+const longestCall = 8
+
+// is reports whether a frame with a program counter is the one that the dump lists.
+func (l *ListedFrame) is(pc uint64) bool { return pc-l.PC <= longestCall }
+
+// listed gives a frame without symbols the name of the function that the dump has of the thread's frame with a number.
+func (f *Frame) listed(t *Thread, i int) {
+	if i >= len(t.Listed) || f.Place.Func != "" {
+		return
+	}
+	l := &t.Listed[i]
+	if l.Func != "" && l.is(f.PC) {
+		f.Place = &Place{Func: l.Func, FuncAddr: l.PC - l.Offset, Public: true}
 	}
 }
 

@@ -39,7 +39,7 @@ var publicNames = map[string]int{
 	"serve/gate":           19,
 	"serve/symbolicate":    10,
 	"sframe":               30,
-	"walk":                 64,
+	"walk":                 66,
 	"walk/compare":         7,
 	"walk/corefile":        10,
 	"walk/dumpfile":        10,
@@ -51,8 +51,9 @@ var publicNames = map[string]int{
 	"walk/signature":       6,
 	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
-	"walk/symbols/sources": 36,
+	"walk/symbols/sources": 37,
 	"walk/symserver":       13,
+	"walk/tombstone":       8,
 }
 
 // TestPublicNames: packages export as many names as the table has. A package that exports

@@ -11,6 +11,7 @@ import (
 	"symkit/walk/microdump"
 	"symkit/walk/minidump"
 	"symkit/walk/symbols/sources"
+	"symkit/walk/tombstone"
 )
 
 // KindError is the error about a file that is no crash dump.
@@ -43,6 +44,8 @@ func (d *Dump) decode(data []byte, opt Options) (err error) {
 		d.Process, err = micro(d.Name, data)
 	case bytes.HasPrefix(data, []byte("MDMP")), bytes.HasPrefix(data, []byte("PMDM")):
 		d.Process, err = mini(data, opt.Files)
+	case tombstone.Is(data):
+		d.Process, err = stone(d.Name, data, opt.Files)
 	default:
 		return d.neither(data)
 	}
@@ -65,6 +68,21 @@ func micro(name string, log []byte) (*walk.Process, error) {
 	n := len(dumps)
 	if n > 1 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %s microdumps is shown; cut the log at their first lines to show the others", name, quantity.Number(n)))
+	}
+	return p, nil
+}
+
+// stone returns the process of the first tombstone in a log.
+func stone(name string, data []byte, files *sources.Files) (*walk.Process, error) {
+	stones, err := tombstone.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	p := stones[0].Process()
+	files.Bases(p)
+	n := len(stones)
+	if n > 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the first of %s tombstones is shown; cut the log at their first lines to show the others", name, quantity.Number(n)))
 	}
 	return p, nil
 }

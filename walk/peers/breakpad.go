@@ -217,6 +217,8 @@ func breakpadTrust(t walk.Trust) string {
 		return "simulating a return from leaf function"
 	case walk.TrustCode:
 		t = walk.TrustFramePointer
+	case walk.TrustListed:
+		return "an external stack frame"
 	}
 	return t.String()
 }

@@ -321,6 +321,8 @@ func rustTrust(cpu string, t walk.Trust) string {
 		t = walk.TrustScan
 	case t == walk.TrustLeaf, t == walk.TrustCode:
 		t = walk.TrustFramePointer
+	case t == walk.TrustListed:
+		return "recovered by external stack walker"
 	}
 	return t.String()
 }

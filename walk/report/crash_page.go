@@ -142,7 +142,7 @@ func newPageBuilder(r *walk.Result, opt PageOptions) *pageBuilder {
 func (b *pageBuilder) crash() *crashView {
 	p := b.r.Process
 	v := &crashView{jsonReport: b.json.report(), Generator: b.opt.Generator, Dump: walk.BaseName(b.opt.Dump), Program: cmp.Or(p.Name, "a process"),
-		Reason: p.Crash.Reason, Trusts: trusts()}
+		Reason: p.Crash.Reason, Trusts: trusts(p)}
 	if p.Main != nil {
 		v.Program = p.Main.File()
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ var trustViews = [...]trustView{
 	walk.TrustScan: {Label: "scan", Class: "weak", Why: "A word of the stack looks like a return address: it points into code after a call. " +
 		"It can be left over from an earlier call, so the frame may be wrong."},
 	walk.TrustCFIScan: {Label: "rules, scan", Class: "weak", Why: "Unwind rules tell roughly where the return address is, and a word near there looks like one."},
+	walk.TrustListed:  {Label: "listed", Class: "fair", Why: "The program that wrote the dump found this frame when the process was still there."},
 	walk.TrustFramePointer: {Label: "frame pointer", Class: "fair", Why: "The frame pointer leads to the caller's frame. " +
 		"Right for code that keeps a frame pointer, which most of the code here seems to do."},
 	walk.TrustCode: {Label: "machine code", Class: "fair", Why: "The function's instructions were followed: what they push and reserve tells where the return address is."},
@@ -40,10 +42,13 @@ func trustOf(t walk.Trust) *trustView {
 	return &v
 }
 
-// trusts lists all explanations, the most certain first.
-func trusts() (out []trustView) {
+// trusts lists all explanations, the most certain first. That of listed frames is for dumps that list frames.
+func trusts(p *walk.Process) (out []trustView) {
+	lists := slices.ContainsFunc(p.Threads, func(t walk.Thread) bool { return len(t.Listed) > 0 })
 	for t := len(trustViews) - 1; t >= 0; t-- {
-		out = append(out, *trustOf(walk.Trust(t)))
+		if walk.Trust(t) != walk.TrustListed || lists {
+			out = append(out, *trustOf(walk.Trust(t)))
+		}
 	}
 	return out
 }

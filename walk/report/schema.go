@@ -315,7 +315,7 @@ func dictionary(all []walk.Annotation) map[string]string {
 // schemaTrust returns the schema's word for a trust. A trust without a word there has
 // the nearest one: that of rules, or of registers.
 func schemaTrust(t walk.Trust) string {
-	return [...]string{walk.TrustScan: "scan", walk.TrustCFIScan: "cfi_scan", walk.TrustFramePointer: "frame_pointer", walk.TrustCode: "frame_pointer", walk.TrustLeaf: "frame_pointer",
+	return [...]string{walk.TrustScan: "scan", walk.TrustCFIScan: "cfi_scan", walk.TrustListed: "prewalked", walk.TrustFramePointer: "frame_pointer", walk.TrustCode: "frame_pointer", walk.TrustLeaf: "frame_pointer",
 		walk.TrustSignal: "cfi", walk.TrustCFI: "cfi", walk.TrustContext: "context"}[t]
 }
 

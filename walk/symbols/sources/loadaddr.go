@@ -35,6 +35,26 @@ func (f *Files) LoadAddresses(p *walk.Process) {
 	}
 }
 
+// Bases corrects the base of the modules that the threads' listed frames are in. A dump that lists frames, as tombstones,
+// has addresses relative to the address 0 of a file, which is not where the file's first segment is if the file was linked
+// for another address.
+func (f *Files) Bases(p *walk.Process) {
+	seen := map[*walk.Module]bool{}
+	for i := range p.Threads {
+		for _, l := range p.Threads[i].Listed {
+			m := p.ModuleAt(l.PC)
+			if m == nil || m.BuildID == nil || seen[m] {
+				continue
+			}
+			seen[m] = true
+			file := f.Local(m)
+			if file != nil && m.Bias+file.LoadAddress() < m.End {
+				m.Base = m.Bias + file.LoadAddress()
+			}
+		}
+	}
+}
+
 // between reports whether another module than m is between two addresses.
 func between(p *walk.Process, m *walk.Module, from, to uint64) bool {
 	for _, o := range p.Modules {
