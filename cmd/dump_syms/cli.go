@@ -37,6 +37,11 @@ Examples:
   dump_syms -s tecken+https://symbols.example.com/ store
                                           the symbol files of a store to a symbol server
 
+  dump_syms -s store --list               what a store has
+
+  dump_syms -s s3://bucket/sym --prune --keep-days 90 --keep-newest 3
+                                          what is older, and not among the last three of its name; --yes removes it
+
 The environment variable named with a flag sets it where the command line does not: DUMP_SYMS_INLINES=1.
 
 Exit codes: 0 done, 1 an input failed and has no output, 2 written, but something was lost (--strict) or is wrong (--check),
@@ -114,7 +119,7 @@ var (
 
 // Validate checks the rules that the tags of cli cannot express. It is called by kong.
 func (c *cli) Validate() error {
-	if err := cmp.Or(c.peerFlags.validate(), c.validateStore()); err != nil {
+	if err := cmp.Or(c.peerFlags.validate(), c.validateUpkeep(), c.validateStore()); err != nil {
 		return err
 	}
 

@@ -62,6 +62,9 @@ func (c *cli) dump(ctx context.Context) (code int, err error) {
 		return command.Failed, err
 	}
 
+	if c.upkeep() != "" {
+		return c.keepUp(ctx)
+	}
 	if c.Worker {
 		return c.serve(ctx, opt)
 	}

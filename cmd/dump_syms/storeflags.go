@@ -33,6 +33,8 @@ type storeFlags struct {
 	Layout    string `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
 	WithELF   bool   `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb); on servers where the protocol has a place for them."`
 	Alias     bool   `help:"Store a module under its file names too, not only under its SONAME."`
+
+	upkeepFlags `group:"Upkeep of a store:"`
 }
 
 // batchFlags say how the modules of a store are dumped, and what is written about them.
@@ -54,7 +56,7 @@ func (c *cli) validateStore() error {
 	if err := c.validateWorker(); err != nil {
 		return err
 	}
-	if len(c.Paths) == 0 && c.FilesFrom == "" && !c.Worker {
+	if len(c.Paths) == 0 && c.FilesFrom == "" && !c.Worker && c.upkeep() == "" {
 		return errNoPaths
 	}
 	if c.Null && c.FilesFrom == "" {

@@ -14,7 +14,7 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check/report", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits"},
+	"cmd/dump_syms":     {"check/report", "check/storecheck", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "dump/upkeep", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/printable", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
@@ -106,6 +106,7 @@ var allowed = map[string][]string{
 	"dump/internal/write":   {"dump/internal/record", "emit", "internal/crash", "internal/dwarfx", "internal/mem"},
 	"dump/pathmap":          {"internal/smallfile"},
 	"dump/single":           {"check", "check/report", "dump", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
+	"dump/upkeep":           {"emit", "internal/filename", "internal/packing", "internal/par", "internal/storefiles"},
 	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects", "internal/spool", "internal/upload"},
 
 	// Files.

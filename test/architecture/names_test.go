@@ -23,6 +23,7 @@ var publicNames = map[string]int{
 	"dump/pathmap":         5,
 	"dump/single":          12,
 	"dump/store":           28,
+	"dump/upkeep":          15,
 	"elfx":                 90,
 	"elfx/archive":         12,
 	"elfx/archive/pkg":     19,
