@@ -72,3 +72,16 @@ func TestStrippedPublics(t *testing.T) {
 		}
 	}
 }
+
+// TestCopyOfDotted: the PUBLIC of a copy has the name without the suffix, where the name itself has a dot, too.
+func TestCopyOfDotted(t *testing.T) {
+	whole := readTest(t, "../testdata/elf/cxx-x86_64-gcc12-O2-dw5.so")
+	data := bytes.ReplaceAll(whole, []byte("\x00_ZN4shop3payEii\x00"), []byte("\x00a.cc.lto_priv.0\x00"))
+	for name, wrong := range map[string]uint64{"a.cc": 0, "a.cc.lto_priv.0": 0, "b.cc": 1, "cc": 1} {
+		sym := []byte("MODULE Linux x86_64 0 whole.so\nPUBLIC 1200 0 " + name + "\n")
+		rep := mustCheck(t, openData(t, data, "whole.so"), sym, Options{Options: report.Options{Only: []string{checks.Publics}}})
+		if rep.Checks[0].Wrong != wrong {
+			t.Errorf("%s: %s", name, text(t, rep))
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // simpleForm reads the linkage names that are only lists of identifiers: those of Rust's old mangling,
-// of OCaml, and of Fortran's modules.
+// of OCaml, and of Fortran's modules, and those of functions that run constructors.
 func simpleForm(linkage string) (text string, ok bool) {
 	switch {
 	case strings.HasPrefix(linkage, "_ZN"):
@@ -21,9 +21,26 @@ func simpleForm(linkage string) (text string, ok bool) {
 		return "D main", true
 	case strings.HasPrefix(linkage, "_Q"):
 		return flangName(linkage[len("_Q"):])
+	case strings.HasPrefix(linkage, "_GLOBAL_"):
+		return constructors(linkage[len("_GLOBAL_"):])
 	case strings.HasPrefix(linkage, "__"):
 		module, name, ok := strings.Cut(linkage[len("__"):], "_MOD_")
 		return module + "::" + name, ok && module != "" && name != ""
+	}
+	return "", false
+}
+
+// constructors reads what follows _GLOBAL_ in the name of a function that runs the constructors or destructors of a unit,
+// which is called after a plain name in the unit. The library keeps the letter in front of a plain name.
+func constructors(s string) (text string, ok bool) {
+	if len(s) < len("_I_x") || !strings.Contains("._$", s[:1]) || s[2] != '_' || strings.HasPrefix(s[3:], "_Z") {
+		return "", false
+	}
+	switch s[1] {
+	case 'I':
+		return "global constructors keyed to " + s[3:], true
+	case 'D':
+		return "global destructors keyed to " + s[3:], true
 	}
 	return "", false
 }

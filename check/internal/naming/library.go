@@ -105,7 +105,7 @@ func withoutNames(linkage string, ast demangle.AST) string {
 }
 
 // errCodes are the codes of what errs and isMisread look for in a name.
-var errCodes = []string{"Dp", "sp", "sr", "sZ", "aS", "coT"}
+var errCodes = []string{"Dp", "sp", "sr", "sZ", "aS", "coT", "DT", "Dt"}
 
 // rustPatterns match parts of names of Rust's v0: the hash of a crate, and what the library may read
 // wrongly, which is constants and patterns, names in closures, and namespaces other than those of
@@ -277,8 +277,12 @@ func isQualified(arg demangle.AST) bool {
 	return false
 }
 
+// decltypeScope matches a name in the scope of a decltype, which the library, as c++filt, takes for two candidates for
+// substitution.
+var decltypeScope = lazy(`N[rVK]*[RO]?D[Tt]`)
+
 // isMisread reports whether the library is known to read a C++ name wrongly, maybe without an error,
-// because of the scope of a dependent name. In state.unresolvedName:
+// because of the scope of a dependent name, which may be a decltype. In state.unresolvedName:
 //   - after sr and a digit, each template becomes a candidate for substitution. In Clang's
 //     sr3hasIT_EE5value no template is one, so that all later substitutions refer to other
 //     candidates;
@@ -289,6 +293,9 @@ func isQualified(arg demangle.AST) bool {
 func isMisread(linkage string) bool {
 	if !strings.HasPrefix(linkage, "_Z") {
 		return false
+	}
+	if decltypeScope().MatchString(linkage) {
+		return true
 	}
 	for {
 		_, rest, ok := strings.Cut(linkage, "sr")

@@ -35,6 +35,11 @@ func TestJudgeOddNames(t *testing.T) {
 		{"_Z1fIiEDTclL_Z1gIiET_S0_Efp_EES0_", "decltype ((g<int>)({parm#1})) f<int>(g)", Unverified}, // c++filt's text
 		{"_Z1fIiEDTclL_Z1gIiET_S0_Efp_EES0_", "decltype ((g<int>)({parm#1})) h<int>(g)", Wrong},
 		{"_Z1fIiEDTclL_Z1giEfp_EET_", "decltype (g({parm#1})) f<int>(int)", Right},
+		{"_Z1fIiEvT_4frefIFbNDTcl4implIS0_EEE4typeEEN4qualIS4_E8functionEE", "void f<int>(int, fref<bool (decltype ((impl<int>)())::type), qual<bool (decltype ((impl<int>)())::type)>::function>)", Unverified},
+		{"_GLOBAL__I_000102", "global constructors keyed to 000102", Right},
+		{"_GLOBAL_$D_a.b", "global destructors keyed to a.b", Right},
+		{"_GLOBAL__D__ZN1aC1Ev", "global destructors keyed to a::a()", Right},
+		{"_GLOBAL__I_a", "global constructors keyed to b", Wrong},
 		{"_DTi16_D4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
 		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.run()", Unverified},
 		{"_DThn16_4core2gc2GC3runMFZv", "thunk to core.gc.GC.stop()", Wrong},

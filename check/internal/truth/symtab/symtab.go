@@ -228,17 +228,14 @@ func (t *reader) add(table *elfx.SymbolTable) {
 			t.All = append(t.All, Symbol{addr, t.Names.Number(name, nil, 0, naming.Traits{}), kind, dotted, function, end, s.Size})
 		}
 		add(plain, kind)
-		if base, rest, _ := bytes.Cut(plain, []byte(".")); function && len(base) > 0 && len(base) < len(plain) {
+		if function {
 			// A part or copy of a function has the function's own name, which may have dots: that of a nested function
-			// ends in a number (inner.3.constprop.0).
-			add(base, Alias)
-			number, _, copied := bytes.Cut(rest, []byte("."))
-			if copied && len(number) > 0 && len(bytes.Trim(number, "0123456789")) == 0 {
-				add(plain[:len(base)+1+len(number)], Alias)
-			}
-			whole, cold := bytes.CutSuffix(plain, []byte(".cold"))
-			if cold && len(whole) > len(base) {
-				add(whole, Alias)
+			// ends in a number (inner.3.constprop.0), that of a unit's constructor in the unit (_GLOBAL__sub_I_a.cc.lto_priv.0).
+			for i, n := 1, 0; i < len(plain) && n < maxDots; i++ {
+				if plain[i] == '.' {
+					add(plain[:i], Alias)
+					n++
+				}
 			}
 		}
 		if len(plain) < len(name) {
@@ -253,6 +250,9 @@ func (t *reader) add(table *elfx.SymbolTable) {
 		}
 	}
 }
+
+// maxDots bounds the names of a symbol without suffixes. GCC and Clang write no more dots but in names of files.
+const maxDots = 4
 
 // unversioned returns a name without the symbol version at its end, NAME@VERSION or
 // NAME@@VERSION, if the file has a version of this name.
