@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -250,18 +251,10 @@ func TestMoto(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 
-	address := free(t)
-	_, port, _ := strings.Cut(address, ":")
-	python := os.Getenv("PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	run(t, exec.Command(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port))
-	wait(t, address)
-	g := &gateway{url: "http://" + address}
+	g := &gateway{url: startMoto(t)}
 	check := func(what string) {
 		t.Helper()
-		cmd := exec.Command(python, "moto_check.py", what, g.url, bucket, store)
+		cmd := exec.Command(python(), "moto_check.py", what, g.url, bucket, store)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", what, err, out)
 		}
@@ -275,3 +268,16 @@ func TestMoto(t *testing.T) {
 	}
 	check("compare")
 }
+
+// startMoto runs moto's server, and returns its address.
+func startMoto(t *testing.T) string {
+	t.Helper()
+	address := free(t)
+	_, port, _ := strings.Cut(address, ":")
+	run(t, exec.Command(python(), "-m", "moto.server", "-H", "127.0.0.1", "-p", port))
+	wait(t, address)
+	return "http://" + address
+}
+
+// python returns the Python that has the modules of scripts/cluster-requirements.txt.
+func python() string { return cmp.Or(os.Getenv("PYTHON"), "python3") }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +15,7 @@ import (
 // worker.
 func TestSpark(t *testing.T) {
 	const count = 5000
-	python := cmp.Or(os.Getenv("PYTHON"), "python3")
+	python := python()
 	work := t.TempDir()
 	dumps := filepath.Join(work, "dumps")
 	if err := os.Mkdir(dumps, 0o777); err != nil {

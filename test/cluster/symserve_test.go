@@ -240,73 +240,63 @@ func packed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// TestSymserve: two servers over one bucket, whose network fails at random, are killed again and again while clients send
-// 2,000 files by four protocols and look up 20,000. What was acknowledged is there from then on, every answer is a whole
-// file, and in the end the bucket has the better file of each module.
-func TestSymserve(t *testing.T) {
-	g := start(t)
-	g.setDisturb(random(g))
+// traffic is clients that send modules to servers over one store, and look them up.
+type traffic struct {
+	servers []*symserver
+	modules []*module
+
+	retries, uploads, lookups, found atomic.Int64
+}
+
+// newTraffic starts two servers over one store.
+func newTraffic(t *testing.T, store string, env []string, modules int, args ...string) *traffic {
+	t.Helper()
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	err := os.WriteFile(tokens, []byte("ci upload "+serveToken+"\n"), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := &traffic{}
 	journal := filepath.Join(t.TempDir(), "journal")
-	var servers []*symserver
 	for i := range 2 {
-		s := &symserver{address: free(t), args: []string{"--tokens", tokens, "s3://" + bucket + "/prod"}, env: g.env("TMPDIR=" + t.TempDir()), journal: journal + strconv.Itoa(i)}
+		s := &symserver{address: free(t), args: append([]string{"--tokens", tokens, store}, args...), env: append(env, "TMPDIR="+t.TempDir()), journal: journal + strconv.Itoa(i)}
 		s.start(t)
-		servers = append(servers, s)
+		c.servers = append(c.servers, s)
 		t.Cleanup(s.kill)
 	}
-	modules := make([]*module, serveModules)
 	for i := range modules {
-		modules[i] = newModule(i)
+		c.modules = append(c.modules, newModule(i))
 	}
+	return c
+}
 
-	// Senders.
-	var group sync.WaitGroup
-	var retries, uploads, lookups, found atomic.Int64
+// run sends both files of all modules, and looks up a number of them meanwhile. What was acknowledged has to be there from
+// then on, and every answer is a whole file. It returns the time of the uploads.
+func (c *traffic) run(t *testing.T, lookups int) (sent time.Duration) {
+	var senders, readers sync.WaitGroup
 	next := atomic.Int64{}
-	done := make(chan struct{})
 	began := time.Now()
 	for range 8 {
-		group.Go(func() {
-			for n := int(next.Add(1) - 1); n < 2*serveModules; n = int(next.Add(1) - 1) {
+		senders.Go(func() {
+			for n := int(next.Add(1) - 1); n < 2*len(c.modules); n = int(next.Add(1) - 1) {
 				// Both qualities of a module are under way at about the same time.
-				m, sym := modules[n/2], modules[n/2].poor
+				m, sym := c.modules[n/2], c.modules[n/2].poor
 				if n%2 == 1 {
 					sym = m.rich
 				}
-				for try := 0; ; try++ {
-					status, text := send(servers, n/2%4, m, sym)
-					if status == 200 || status == 201 || status == 409 {
-						m.sent.Add(1)
-						uploads.Add(1)
-						break
-					}
-					if status != 0 && status < 500 && status != 404 || try > 100 {
-						t.Errorf("%s: %d %s", m.key(), status, text)
-						break
-					}
-					retries.Add(1)
-					time.Sleep(50 * time.Millisecond)
-				}
+				c.send(t, n/2%4, m, sym)
 			}
 		})
 	}
-
-	// Readers.
-	var readers sync.WaitGroup
 	for range 8 {
 		readers.Go(func() {
-			for lookups.Add(1) <= serveLookups {
-				m := modules[rand.IntN(min(int(next.Load())/2+10, serveModules))]
+			for c.lookups.Add(1) <= int64(lookups) {
+				m := c.modules[rand.IntN(min(int(next.Load())/2+10, len(c.modules)))]
 				before := m.sent.Load()
-				status, _, text := ask(servers, "GET", "/"+m.key(), nil)
+				status, _, text := ask(c.servers, "GET", "/"+m.key(), nil)
 				switch {
 				case status == 200:
-					found.Add(1)
+					c.found.Add(1)
 					if !bytes.Equal(text, m.rich) && (before == 2 || !bytes.Equal(text, m.poor)) {
 						t.Errorf("%s: %d bytes, which are neither %d nor %d; %d were acknowledged", m.key(), len(text), len(m.rich), len(m.poor), before)
 					}
@@ -318,9 +308,51 @@ func TestSymserve(t *testing.T) {
 			}
 		})
 	}
+	senders.Wait()
+	sent = time.Since(began)
+	readers.Wait()
+	return sent
+}
 
-	// The killer.
-	killed := make(chan int, 1)
+// send sends a file by a protocol until a server has it.
+func (c *traffic) send(t *testing.T, protocol int, m *module, sym []byte) {
+	for try := 0; ; try++ {
+		status, text := send(c.servers, protocol, m, sym)
+		if status == 200 || status == 201 || status == 409 {
+			m.sent.Add(1)
+			c.uploads.Add(1)
+			return
+		}
+		if status != 0 && status < 500 && status != 404 || try > 100 {
+			t.Errorf("%s: %d %s", m.key(), status, text)
+			return
+		}
+		c.retries.Add(1)
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// compare wants the better file of each module at each server.
+func (c *traffic) compare(t *testing.T) {
+	t.Helper()
+	for _, m := range c.modules {
+		for i := range c.servers {
+			status, _, text := ask(c.servers[i:i+1], "GET", "/"+m.key(), nil)
+			if status != 200 || !bytes.Equal(text, m.rich) {
+				t.Errorf("server %d: %s: %d, %d bytes, want %d", i, m.key(), status, len(text), len(m.rich))
+			}
+		}
+	}
+}
+
+// TestSymserve: two servers over one bucket, whose network fails at random, are killed again and again while clients send
+// 2,000 files by four protocols and look up 20,000. What was acknowledged is there from then on, every answer is a whole
+// file, and in the end the bucket has the better file of each module.
+func TestSymserve(t *testing.T) {
+	g := start(t)
+	g.setDisturb(random(g))
+	c := newTraffic(t, "s3://"+bucket+"/prod", g.env(), serveModules)
+	done, killed := make(chan struct{}), make(chan int, 1)
 	go func() {
 		n := 0
 		defer func() { killed <- n }()
@@ -330,29 +362,22 @@ func TestSymserve(t *testing.T) {
 				return
 			case <-time.After(time.Duration(1500+rand.IntN(1500)) * time.Millisecond):
 			}
-			s := servers[n%2]
+			s := c.servers[n%2]
 			s.kill()
 			s.start(t)
 			n++
 		}
 	}()
-	group.Wait()
-	sent := time.Since(began)
-	readers.Wait()
+	began := time.Now()
+	sent := c.run(t, serveLookups)
+	took := time.Since(began)
 	close(done)
 	kills := <-killed
 
 	g.setDisturb(nil)
-	for _, m := range modules {
-		for i := range servers {
-			status, _, text := ask(servers[i:i+1], "GET", "/"+m.key(), nil)
-			if status != 200 || !bytes.Equal(text, m.rich) {
-				t.Errorf("server %d: %s: %d, %d bytes, want %d", i, m.key(), status, len(text), len(m.rich))
-			}
-		}
-	}
+	c.compare(t)
 	symbols := 0
-	err = filepath.WalkDir(filepath.Join(g.dir, bucket, "prod"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(g.dir, bucket, "prod"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == ".symkit" {
 			return fs.SkipDir
 		}
@@ -367,12 +392,12 @@ func TestSymserve(t *testing.T) {
 	if err != nil || symbols != serveModules {
 		t.Errorf("%d symbol files, want %d; %v", symbols, serveModules, err)
 	}
-	for _, s := range servers {
+	for _, s := range c.servers {
 		s.kill()
 		t.Logf("%s: at most %d MB", s.address, s.most/1024)
 	}
-	t.Logf("%d uploads in %v, repeated %d times; %d lookups in %v, %d found; %d kills; %d of %d requests to the bucket disturbed", uploads.Load(), sent.Round(time.Second),
-		retries.Load(), serveLookups, time.Since(began).Round(time.Second), found.Load(), kills, g.disturbed.Load(), g.requests.Load())
+	t.Logf("%d uploads in %v, repeated %d times; %d lookups in %v, %d found; %d kills; %d of %d requests to the bucket disturbed", c.uploads.Load(), sent.Round(time.Second),
+		c.retries.Load(), serveLookups, took.Round(time.Second), c.found.Load(), kills, g.disturbed.Load(), g.requests.Load())
 	if kills != serveKills {
 		t.Errorf("%d kills, want %d", kills, serveKills)
 	}

