@@ -1,10 +1,10 @@
 // Package tokens has the tokens that clients show, in a file that is read again when it changes:
 //
-//	# NAME      SCOPES   TOKEN                                    EXPIRES
+//	# NAME      SCOPE    TOKEN                                    EXPIRES
 //	ci-linux    upload   6f0c1b2e9d8a47c5b3a1f0e2d4c6b8a9         2027-06-30
 //	laptop      upload   sha256:2c26b46b68ffc68ff99b453c1d304134…
 //
-// SCOPES are separated by commas. A token has no hyphen and at least 16 characters; the file may have its SHA-256, in
+// The one scope is "upload". A token has no hyphen and at least 16 characters; the file may have its SHA-256, in
 // hexadecimal digits, in its place. It is valid until the end of the day EXPIRES, in UTC, or for ever.
 package tokens
 
@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,28 +22,20 @@ import (
 	"symkit/internal/smallfile"
 )
 
-// Upload is the scope of sending symbols, Read that of asking which symbols there are, of a store that is not public.
-const (
-	Upload = "upload"
-	Read   = "read"
-)
+// upload is the scope of sending symbols.
+const upload = "upload"
 
 // The reasons for which a token does not count.
 var (
 	ErrUnknown = errors.New("no such token")
 	ErrExpired = errors.New("the token has expired")
-	ErrScope   = errors.New("the token has not the scope for this")
 )
 
 // Token is what the file says about a token.
 type Token struct {
 	Name    string
-	Scopes  []string
 	Expires time.Time // zero: never
 }
-
-// Has reports whether the token has a scope.
-func (t *Token) Has(scope string) bool { return slices.Contains(t.Scopes, scope) }
 
 // table has the tokens by the SHA-256 of their text, so that the time of a look-up says nothing about a token.
 type table map[[sha256.Size]byte]*Token
@@ -81,13 +72,11 @@ func parse(text []byte) (table, error) {
 // parseLine reads the words of a line.
 func parseLine(fields []string) (key [sha256.Size]byte, t *Token, err error) {
 	if len(fields) < 3 || len(fields) > 4 {
-		return key, nil, errors.New("want NAME SCOPES TOKEN [EXPIRES]")
+		return key, nil, errors.New("want NAME upload TOKEN [EXPIRES]")
 	}
-	t = &Token{Name: fields[0], Scopes: strings.Split(fields[1], ",")}
-	for _, scope := range t.Scopes {
-		if scope != Upload && scope != Read {
-			return key, nil, fmt.Errorf("the scope is neither %s nor %s", Upload, Read)
-		}
+	t = &Token{Name: fields[0]}
+	if fields[1] != upload {
+		return key, nil, fmt.Errorf("the scope is not %s", upload)
 	}
 
 	digest, isHash := strings.CutPrefix(fields[2], hashed)
@@ -174,7 +163,7 @@ func (f *File) again() {
 }
 
 // Find returns the token of a text, of which the part after the first hyphen is a comment.
-func (f *File) Find(text, scope string) (*Token, error) {
+func (f *File) Find(text string) (*Token, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if time.Since(f.asked) > often {
@@ -189,8 +178,6 @@ func (f *File) Find(text, scope string) (*Token, error) {
 		return nil, ErrUnknown
 	case !t.Expires.IsZero() && !time.Now().Before(t.Expires):
 		return t, ErrExpired
-	case scope != "" && !t.Has(scope):
-		return t, ErrScope
 	}
 	return t, nil
 }

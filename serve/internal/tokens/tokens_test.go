@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFind: tokens, their digests, comments, scopes and dates.
+// TestFind: tokens, their digests, comments and dates.
 func TestFind(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	write := func(text string) {
@@ -22,22 +22,22 @@ func TestFind(t *testing.T) {
 		}
 	}
 	const plain, secret = "0123456789abcdef", "fedcba9876543210"
-	write(fmt.Sprintf("# tokens\nci upload,read %s 2999-01-01 # comment\n\nlaptop read sha256:%x\nold upload 00000000000000000000 2020-01-01\n", plain, sha256.Sum256([]byte(secret))))
+	write(fmt.Sprintf("# tokens\nci upload %s 2999-01-01 # comment\n\nlaptop upload sha256:%x\nold upload 00000000000000000000 2020-01-01\n", plain, sha256.Sum256([]byte(secret))))
 	var logged []string
 	f, err := Open(path, func(err error) { logged = append(logged, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		text, scope, name string
-		err               error
+		text, name string
+		err        error
 	}{
-		{plain, Upload, "ci", nil}, {plain + "-laptop", Read, "ci", nil}, {secret, Read, "laptop", nil}, {secret, Upload, "laptop", ErrScope},
-		{"00000000000000000000", Upload, "old", ErrExpired}, {"x", Upload, "", ErrUnknown}, {"", "", "", ErrUnknown}, {"sha256:00", "", "", ErrUnknown},
+		{plain, "ci", nil}, {plain + "-laptop", "ci", nil}, {secret, "laptop", nil}, {"00000000000000000000", "old", ErrExpired},
+		{"x", "", ErrUnknown}, {"", "", ErrUnknown}, {"sha256:00", "", ErrUnknown},
 	} {
-		got, err := f.Find(test.text, test.scope)
+		got, err := f.Find(test.text)
 		if !errors.Is(err, test.err) || (got != nil) != (test.name != "") || got != nil && got.Name != test.name {
-			t.Errorf("%s %s: %+v, %v", test.text, test.scope, got, err)
+			t.Errorf("%s: %+v, %v", test.text, got, err)
 		}
 	}
 
@@ -51,12 +51,12 @@ func TestFind(t *testing.T) {
 		f.asked = time.Time{}
 	}
 	change("ci upload short\n")
-	_, err = f.Find(plain, Upload)
+	_, err = f.Find(plain)
 	if err != nil || len(logged) != 1 || strings.Contains(logged[0], "short") || !strings.Contains(logged[0], "line 1: the token has less than 16 characters") {
 		t.Errorf("%v, %q", err, logged)
 	}
 	change("ci upload aaaaaaaaaaaaaaaa\n")
-	_, err = f.Find(plain, Upload)
+	_, err = f.Find(plain)
 	if !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 // FuzzTokens: an error does not have the token in it.
 func FuzzTokens(f *testing.F) {
 	f.Add([]byte("ci upload 0123456789abcdef 2027-01-01\n"))
-	f.Add([]byte("ci upload,read sha256:00\n"))
+	f.Add([]byte("ci read sha256:00\n"))
 	f.Add([]byte("ci upload secret\x00\x00"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		all, err := parse(text)
@@ -73,7 +73,7 @@ func FuzzTokens(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, token := range all {
-			if token.Name == "" || len(token.Scopes) == 0 {
+			if token.Name == "" {
 				t.Fatalf("%+v", token)
 			}
 		}

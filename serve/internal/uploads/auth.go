@@ -17,7 +17,6 @@ const (
 	textNoToken      = "This requires an Auth-Token to authenticate the request"
 	textUnknownToken = "API Token not matched"
 	textExpiredToken = "API Token found but expired"
-	textScope        = "the API Token may not send symbols: it needs the scope upload"
 	textReadOnly     = "this server takes no symbols: its administrator has to start it with --tokens"
 )
 
@@ -36,8 +35,8 @@ func tokenOf(r *http.Request) string {
 	return cmp.Or(token, query.Get("key"), query.Get("token"), query.Get("api_key"))
 }
 
-// authorize returns the token of a request that needs the scope upload, or a text for the client. A file of tokens that cannot
-// be read is no reason to accept.
+// authorize returns the token of a request that sends symbols, or a text for the client. A file of tokens that cannot be
+// read is no reason to accept.
 func (s *Desk) authorize(r *http.Request) (*tokens.Token, string) {
 	if s.opt.Tokens == nil {
 		return nil, textReadOnly
@@ -46,14 +45,12 @@ func (s *Desk) authorize(r *http.Request) (*tokens.Token, string) {
 	if text == "" {
 		return nil, textNoToken
 	}
-	token, err := s.opt.Tokens.Find(text, tokens.Upload)
+	token, err := s.opt.Tokens.Find(text)
 	switch {
-	case errors.Is(err, tokens.ErrUnknown):
-		return nil, textUnknownToken
 	case errors.Is(err, tokens.ErrExpired):
 		return nil, textExpiredToken
 	case err != nil:
-		return nil, textScope
+		return nil, textUnknownToken
 	}
 	return token, ""
 }
