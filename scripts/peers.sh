@@ -29,14 +29,15 @@ skip() { # PROGRAM REASON
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
 	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server \
-		llvm23-gsymutil llvm23-cxxfilt; do
+		llvm23-gsymutil llvm23-cxxfilt sym_upload bugsnag-cli; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit
 fi
-for program in minidump_stackwalk microdump_stackwalk breakpad-dump_syms; do
+for program in minidump_stackwalk microdump_stackwalk breakpad-dump_syms sym_upload; do
 	[[ -x $peers/$program ]] || skip "$program" "not there; Breakpad has no releases: build its repository and copy the program"
 done
+[[ -x $peers/bugsnag-cli ]] || skip bugsnag-cli "not there; npm's package downloads it from elsewhere: build its repository and copy the program"
 
 # rust NAME CRATE VERSION PROGRAM [FLAG...]: installs a program of crates.io as NAME.
 rust() {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,11 +26,7 @@ func TestOracleClients(t *testing.T) {
 			t.Fatalf("%v; .ci/install debuginfod gdb binutils", err)
 		}
 	}
-	walker := filepath.Join(os.Getenv("SYMKIT_PEERS"), "minidump-stackwalk")
-	_, err := os.Stat(walker)
-	if err != nil {
-		t.Fatalf("%v: run scripts/peers.sh, and set SYMKIT_PEERS to where it puts programs", err)
-	}
+	walker := programtest.Peer(t, "minidump-stackwalk")
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	command := func(env []string, name string, args ...string) string {
@@ -85,6 +82,67 @@ func TestOracleClients(t *testing.T) {
 	got := command([]string{"DEBUGINFOD_URLS=" + s.url, "DEBUGINFOD_CACHE_PATH=" + at("gdb")}, "gdb", "-nx", "-batch", "-iex", "set debuginfod enabled on", "-ex", "info line crash", "stripped")
 	if !strings.Contains(got, `Line 63 of "src/crash.c" starts at address`) {
 		t.Errorf("gdb: %s", got)
+	}
+}
+
+// TestOracleUploaders: other projects' programs send symbol files: Breakpad's sym_upload by both of its protocols, and
+// Bugsnag's program. They send a worse file, a better one, that one again, the program itself where the protocol has
+// it, which refutes no right file, and the worse one again, which is refused then.
+func TestOracleUploaders(t *testing.T) {
+	elf := programtest.Fixture(t, "crash-x86_64-gcc12-O2-dw5.elf")
+	const id = "0847E5D5E188F8BE72F06618D991C7E60"
+	dir := t.TempDir()
+	program := programtest.Write(t, filepath.Join(dir, "crash"), elf)
+	build := exec.Command("go", "build", "-pgo=off", "-o", dir, "../dump_syms")
+	out, err := build.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sym, err := exec.Command(filepath.Join(dir, "dump_syms"), program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := programtest.Write(t, filepath.Join(dir, "whole.sym"), sym)
+	poor := programtest.Write(t, filepath.Join(dir, "poor.sym"), regexp.MustCompile(`(?m)^[0-9a-f].*\n`).ReplaceAll(sym, nil)) // without lines
+
+	type step struct{ file, says, verdict string }
+	sends := func(worse string) []step {
+		return []step{{poor, "", "new"}, {whole, "", "better"}, {whole, "", "same"}, {poor, worse, "worse"}}
+	}
+	for _, client := range []struct {
+		name, peer string
+		args       func(url, file string) []string
+		steps      []step
+	}{
+		{"sym-upload-v1", "sym_upload", func(url, file string) []string { return []string{file, url + "/sym-upload?key=" + token} }, sends("Failed to send symbol file")},
+		{"sym-upload-v2", "sym_upload", func(url, file string) []string {
+			args := []string{"-p", "sym-upload-v2", "-k", token, "-f", file, url}
+			if file == program {
+				args = append([]string{"-t", "ELF", "-c", "crash", "-i", id}, args...)
+			}
+			return args
+		}, append(sends("is better, and stays"), step{program, "", "new"}, step{poor, "does not say what the ELF file says", "refused"})},
+		{"Bugsnag", "bugsnag-cli", func(url, file string) []string {
+			return []string{"upload", "breakpad", "--api-key", token, "--upload-api-root-url", url, file}
+		}, sends("Duplicate file detected")},
+	} {
+		t.Run(client.name, func(t *testing.T) {
+			peer := programtest.Peer(t, client.peer)
+			journal := filepath.Join(t.TempDir(), "journal")
+			tokens := programtest.Write(t, filepath.Join(t.TempDir(), "tokens"), []byte("ci upload "+token+"\n"))
+			s := start(t, "--tokens", tokens, "--accept", "check", "--journal", journal, filepath.Join(t.TempDir(), "store"))
+			for i, step := range client.steps {
+				out, err := exec.Command(peer, client.args(s.url, step.file)...).CombinedOutput()
+				if (err != nil) != (step.says != "" && client.peer == "sym_upload") || !strings.Contains(string(out), step.says) {
+					t.Errorf("step %d: %v: %s", i, err, out)
+				}
+				lines, err := os.ReadFile(journal)
+				text := strings.Split(strings.TrimSpace(string(lines)), "\n")
+				if err != nil || len(text) != i+1 || !strings.Contains(text[i], `"verdict":"`+step.verdict+`"`) {
+					t.Errorf("step %d: %v: %s", i, err, text[len(text)-1])
+				}
+			}
+		})
 	}
 }
 
