@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"symkit/elfx/debuginfod"
 )
 
 // symUpload does what Breakpad's sym_upload does in its second protocol, with the program's own regular expressions, and
@@ -352,5 +356,35 @@ func TestLateELF(t *testing.T) {
 			t.Errorf("%s: %+v", what, a)
 		}
 		r.nothingLeft(t)
+	}
+}
+
+// TestDebuginfod: a symbol file is compared with the ELF file that a debuginfod server has. A server that is down is no
+// reason to take nothing.
+func TestDebuginfod(t *testing.T) {
+	h := sampleOf(t, hello)
+	down := false
+	servers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down || r.URL.Path != "/buildid/"+h.buildID+"/executable" {
+			http.Error(w, "", map[bool]int{true: 500, false: 404}[down])
+			return
+		}
+		_, _ = w.Write(h.elf) // the client is gone
+	}))
+	defer servers.Close()
+	wrong := bytes.Replace(h.sym, []byte(" main\n"), []byte(" another\n"), 1)
+	for what, test := range map[string]struct {
+		sym    []byte
+		down   bool
+		status int
+		text   string
+	}{
+		"right": {h.sym, false, 201, `"against":"a debuginfod server"`}, "wrong": {wrong, false, 400, `"against":"a debuginfod server"`}, "down": {wrong, true, 201, `"verdict":"new"`},
+	} {
+		down = test.down
+		r := start(t, t.TempDir(), Options{Accept: "check", Debuginfod: &debuginfod.Client{URLs: []string{servers.URL}, Cache: t.TempDir(), Timeout: time.Second}})
+		if a := r.tecken(t, zipOf(t, h.key(), test.sym)); a.status != test.status || !strings.Contains(a.body, test.text) {
+			t.Errorf("%s: %+v", what, a)
+		}
 	}
 }

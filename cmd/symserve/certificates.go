@@ -12,6 +12,7 @@ import (
 // the programs that renew them replace the files.
 type certificates struct {
 	cert, key string
+	log       func(error) // gets the reason for which new files cannot be read
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
@@ -19,11 +20,11 @@ type certificates struct {
 	asked  time.Time
 }
 
-// often is the time between two looks at the files.
+// often is the time between two looks at the files, of which one may be replaced just before the other one.
 const often = 10 * time.Second
 
-func newCertificates(cert, key string) (*certificates, error) {
-	c := &certificates{cert: cert, key: key}
+func newCertificates(cert, key string, log func(error)) (*certificates, error) {
+	c := &certificates{cert: cert, key: key, log: log}
 	return c, c.load()
 }
 
@@ -54,7 +55,10 @@ func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	defer c.mu.Unlock()
 	if time.Since(c.asked) > often {
 		c.asked = time.Now()
-		_ = c.load()
+		err := c.load()
+		if err != nil {
+			c.log(fmt.Errorf("the certificate that was read last counts: %w", err))
+		}
 	}
 	return c.loaded, nil
 }

@@ -136,7 +136,7 @@ func (c *cli) serve(ctx context.Context) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	scheme := "http"
 	if c.TLSCert != "" {
-		certificates, err := newCertificates(c.TLSCert, c.TLSKey)
+		certificates, err := newCertificates(c.TLSCert, c.TLSKey, log)
 		if err != nil {
 			return err
 		}

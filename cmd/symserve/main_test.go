@@ -60,9 +60,15 @@ type server struct {
 // start runs symserve and waits until it listens.
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
+	return startIn(t, nil, append([]string{"--listen=127.0.0.1:0"}, args...)...)
+}
+
+// startIn runs symserve with more variables.
+func startIn(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
 	s := &server{err: &bytes.Buffer{}}
-	s.cmd = exec.Command(os.Args[0], append([]string{"--listen=127.0.0.1:0"}, args...)...)
-	s.cmd.Env = append(os.Environ(), asProgram+"=1")
+	s.cmd = exec.Command(os.Args[0], args...)
+	s.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	stderr, err := s.cmd.StderrPipe()
 	if err == nil {
 		err = s.cmd.Start()
