@@ -1,6 +1,6 @@
 // Package lint finds faults of a symbol file from this file alone: lines that no reader accepts,
 // records out of order, ranges that overlap or lie outside their function, numbers that are used
-// twice, rules that do not evaluate, and records that readers drop.
+// twice, rules that do not evaluate, records that readers drop, and an id that is not made of the build id.
 //
 //	rep, err := lint.File(sym, report.Options{})
 //	if err != nil {
@@ -29,6 +29,7 @@ func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 		var found *collect.Outcome
 		s, found, err = linter.Run(opt, symfile.Text{Bytes: sym}, nil)
 		if err == nil {
+			ids(s, found)
 			rep = found.Report(s.Text)
 			rep.Coverage = s.Coverage(nil)
 		}

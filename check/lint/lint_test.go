@@ -208,3 +208,32 @@ func FuzzLint(f *testing.F) {
 		}
 	})
 }
+
+// TestIDs: the id of MODULE is made of the build id, in the byte order of the file. Where it is not, or where neither
+// determines the other, as on Windows, is told apart.
+func TestIDs(t *testing.T) {
+	const build = "36EF8C080D33B0B6458ECB87D5E20BD348D5C357"
+	for text, wrong := range map[string]bool{
+		"MODULE Linux x86_64 088CEF36330DB6B0458ECB87D5E20BD30 app\nINFO CODE_ID " + build + "\n":                        false,
+		"MODULE Linux x86_64 088CEF36330DB6B0458ECB87D5E20BD30 app\nINFO CODE_ID 36ef8c080d33b0b6458ecb87d5e20bd3 app\n": false,
+		"MODULE Linux ppc64 36EF8C080D33B0B6458ECB87D5E20BD30 app\nINFO CODE_ID " + build + "\n":                         false,
+		"MODULE Linux x86_64 626D6F626F62626D00000000000000000 app\nINFO CODE_ID 626F6D62626F6D62\n":                     false,
+		"MODULE Android arm64 088CEF36330DB6B0458ECB87D5E20BD40 app\nINFO CODE_ID " + build + "\n":                       true,
+		"MODULE Linux x86_64 088CEF36330DB6B0458ECB87D5E20BD31 app\nINFO CODE_ID " + build + "\n":                        true,
+		"MODULE windows x86_64 44E4EC8C2F41492B9369D6B9A059577C2 app.pdb\nINFO CODE_ID 5A49F5C1BEEF00000 app.dll\n":      false,
+		"MODULE Linux x86_64 0123456789ABCDEF0 app\nINFO CODE_ID 01\n":                                                   false,
+		"MODULE Linux x86_64 088CEF36330DB6B0458ECB87D5E20BD30 app\nINFO CODE_ID " + build[1:] + "\n":                    false,
+	} {
+		rep, err := lint.File([]byte(text), report.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := false
+		for _, f := range rep.Findings {
+			got = got || strings.Contains(f.What, "has this id: its id is 088CEF36330DB6B0458ECB87D5E20BD30")
+		}
+		if got != wrong {
+			t.Errorf("%s: %v", text, rep.Findings)
+		}
+	}
+}

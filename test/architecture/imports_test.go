@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"check/internal/truth/symtab":    {"check/internal/naming", "check/internal/pcs", "check/internal/truth/image", "elfx", "internal/limitof", "limits"},
 	"check/internal/truth/gotable":   {"check/internal/pcs", "check/internal/truth/image", "elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits"},
 	"check/internal/unwind":          {"cfi", "check/internal/checks", "check/internal/collect", "check/internal/eval", "check/internal/pcs", "check/internal/symfile", "check/report", "elfx", "emit", "internal/bounds", "internal/limitof", "internal/par", "internal/quantity", "internal/wire", "sframe"},
-	"check/lint":                     {"check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "internal/mem"},
+	"check/lint":                     {"check/internal/checks", "check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "emit", "internal/mem"},
 	"check/rank":                     {"check/internal/pcs", "emit", "internal/mem", "internal/quantity"},
 	"check/storecheck":               {"check", "check/internal/checks", "check/lint", "check/report", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/crash", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/objects", "internal/packing", "internal/par", "internal/remote", "internal/storefiles", "limits"},
 	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
