@@ -26,16 +26,18 @@ func TestFaults(t *testing.T) {
 	for _, fault := range []struct {
 		name string
 		make func(g *gateway) func(http.ResponseWriter, *http.Request) bool
-		from string // where the packages are: "" for paths
+		from string // where the packages are: "" for paths; "store" for symbol files in their place
 	}{
 		{"cut", cutBodies, ""}, {"lost", loseAnswers, ""}, {"503", unavailable, ""}, {"slow", slowly, ""},
-		{"cut while reading", cutAnswers, "s3://" + bucket + "/packages/"},
+		{"cut while reading", cutAnswers, "s3://" + bucket + "/packages/"}, {"symbol files", loseAnswers, "store"},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel() // most of the time is waiting
 			g := start(t)
 			inputs := list
-			if fault.from != "" {
+			if fault.from == "store" {
+				inputs = []string{store}
+			} else if fault.from != "" {
 				inputs = g.upload(t, "packages", list)
 			}
 			g.setDisturb(fault.make(g))
