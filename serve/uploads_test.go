@@ -331,15 +331,19 @@ func TestLateELF(t *testing.T) {
 	}
 	for what, test := range map[string]struct {
 		sym   []byte
-		right bool
-	}{"right": {h.sym, true}, "wrong": {wrong, false}, "without a code id": {withoutID(h.sym), false}} {
+		right bool // as far as it goes
+		says  string
+	}{
+		"right": {h.sym, true, `"why":"the store had no such file"`}, "wrong": {wrong, false, "was moved to .symkit/refuted/"},
+		"without lines": {h.poor, true, "stays until a better one comes"}, "without a code id": {withoutID(h.sym), true, "stays until a better one comes: the file does not say what the ELF file says: no INFO CODE_ID"},
+	} {
 		r := start(t, t.TempDir(), Options{Accept: "check"})
 		if a := r.tecken(t, zipOf(t, h.key(), test.sym)); a.status != 201 {
 			t.Errorf("%s: %+v", what, a)
 		}
 		a := r.tecken(t, zipOf(t, elf, h.elf))
 		kept := fmt.Sprintf(".symkit/refuted/%s/%s/%s.sym", h.name, h.id, sumOf(test.sym))
-		if a.status != 201 || strings.Contains(a.body, "was moved to "+kept) == test.right {
+		if a.status != 201 || !strings.Contains(a.body, test.says) || strings.Contains(a.body, kept) == test.right {
 			t.Errorf("%s: %+v", what, a)
 		}
 		_, err := os.Stat(filepath.Join(r.dir, kept+".gz"))

@@ -77,8 +77,10 @@ type Decision struct {
 	// Against is where the ELF file is from that the symbol file was compared with; empty if there was none.
 	Against string `json:"against,omitempty"`
 	// Total is the number of findings, of which Findings has the first.
-	Total    uint64   `json:"total_findings,omitempty"`
-	Findings []string `json:"findings,omitempty"`
+	Total uint64 `json:"total_findings,omitempty"`
+	// Incomplete states that all findings are about what the file lacks.
+	Incomplete bool     `json:"incomplete,omitempty"`
+	Findings   []string `json:"findings,omitempty"`
 }
 
 // Stored reports whether the symbol file is to be put into the store.
@@ -117,10 +119,10 @@ func decide(ctx context.Context, in Input) (Decision, error) {
 	if err != nil || d.Verdict != Worse || in.Accept == Any {
 		return d, err
 	}
-	// A file that is wrong loses to one that is right, however much it says.
+	// A file that would be refused loses to one that is right, however much it says.
 	stored, err := examine(ctx, Input{Sym: in.Stored, Accept: in.Accept, ELF: in.ELF})
 	if err == nil && stored.Verdict == Refused {
-		d.Verdict, d.Why = Better, "the symbol file in the store is wrong: "+stored.Why
+		d.Verdict, d.Why = Better, "the symbol file in the store would be refused: "+stored.Why
 	}
 	return d, err
 }
@@ -230,7 +232,10 @@ func findings(rep *report.Report, what string) Decision {
 			d.Findings = append(d.Findings, printable.Elide(printable.String(g.What), maxFinding))
 		}
 	}
-	d.Why = what
+	d.Why, d.Incomplete = what, true
+	for _, k := range rep.Checks {
+		d.Incomplete = d.Incomplete && k.Wrong == 0
+	}
 	if rep.OtherModule != "" {
 		d.Why += ": " + printable.String(rep.OtherModule)
 	} else if len(d.Findings) > 0 {

@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		"cut":          {Input{Key: goodKey, Sym: []byte("MODULE Linux x86_64 AB app"), Accept: Any}, Refused, "no MODULE record"},
 		"name":         {Input{Key: Key{"app", goodKey.ID}, Sym: []byte(good), Accept: Any}, Refused, "the MODULE record has two words"},
 		"any":          {Input{Key: goodKey, Sym: []byte(good + "FUNC x\n"), Accept: Any}, New, ""},
-		"lint of old":  {Input{Key: goodKey, Sym: []byte(good), Accept: Lint, Stored: []byte(good + "1010 10 4 0\nFUNC 2000 10 0 more\nFUNC x\n")}, Better, "the symbol file in the store is wrong: the file is not well formed"},
+		"lint of old":  {Input{Key: goodKey, Sym: []byte(good), Accept: Lint, Stored: []byte(good + "1010 10 4 0\nFUNC 2000 10 0 more\nFUNC x\n")}, Better, "the symbol file in the store would be refused: the file is not well formed"},
 		"any old":      {Input{Key: goodKey, Sym: []byte(good), Accept: Any, Stored: []byte(good + "FUNC 2000 10 0 more\nFUNC x\n")}, Worse, "functions"},
 		"not well":     {Input{Key: goodKey, Sym: []byte(good + "FUNC x\n"), Accept: Lint}, Refused, "not well formed: 6: FUNC x"},
 		"no ELF":       {Input{Key: goodKey, Sym: []byte(good), Accept: Check}, New, ""},

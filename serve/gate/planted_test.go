@@ -75,7 +75,7 @@ func TestPlanted(t *testing.T) {
 			if got.Verdict != Better {
 				t.Errorf("%s: %s in the store: %+v: %s", name, kind, got, what)
 			}
-			if strings.HasPrefix(got.Why, "the symbol file in the store is wrong: ") {
+			if strings.HasPrefix(got.Why, "the symbol file in the store would be refused: ") {
 				replaced++
 			}
 		}

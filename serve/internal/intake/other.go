@@ -69,10 +69,10 @@ func (s *Intake) TakeOther(ctx context.Context, u *Sent) (d gate.Decision, path 
 			}
 		}
 	}
-	wrong, err := s.examineStored(ctx, u.Name, found.moduleID, key, u.Client)
-	if wrong.Verdict != "" {
-		d.Why += "; " + wrong.Why
-		d.Against, d.Total, d.Findings = wrong.Against, wrong.Total, wrong.Findings
+	about, err := s.examineStored(ctx, u.Name, found.moduleID, key, u.Client)
+	if about.Why != "" {
+		d.Why += "; " + about.Why
+		d.Against, d.Total, d.Findings = about.Against, about.Total, about.Findings
 	}
 	return d, found.path, err
 }

@@ -50,8 +50,9 @@ func (t *stored) close() {
 }
 
 // examineStored examines the symbol file that the store has of a module, of which the store has got an ELF file. A symbol
-// file that is wrong leaves the store, so that it does not matter which of the two files came first. The Decision is
-// that about the symbol file then, else empty.
+// file that is wrong leaves the store. One that only lacks something stays until a better one comes: the ELF file may be
+// that of debug information, which the symbol file was made without. The Decision has findings, or is empty; its verdict
+// is Refuted or empty.
 func (s *Intake) examineStored(ctx context.Context, name, id, elf string, c *Client) (d gate.Decision, err error) {
 	key, ok := depot.SymbolKey(name, id, depot.SymbolFileName(name))
 	if s.Accept != gate.Check || !ok {
@@ -94,6 +95,10 @@ func (s *Intake) examineOnce(ctx context.Context, of gate.Key, key, elf string, 
 	if found.Verdict != gate.Refused {
 		s.examined.set(examination, true)
 		return d, nil
+	}
+	if found.Incomplete {
+		found.Verdict, found.Why = "", "the symbol file in the store stays until a better one comes: "+found.Why
+		return found, nil
 	}
 
 	digest, err := s.Depot.Digest(ctx, file)
