@@ -132,6 +132,7 @@ var allowed = map[string][]string{
 
 	// Used by tests only.
 	"test/architecture":       {},
+	"test/growth":             {"test/elftest", "test/mutant", "test/testfile"},
 	"test/mutant":             {},
 	"test/oracle":             {"dump", "elfx", "elfx/companion", "test/testfile"},
 	"test/oracle/binutils":    {},

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"symkit/test/testfile"
 )
 
 // job is one file and the programs to run on it.
@@ -160,7 +162,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	}
 
 	res.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	res.memory = peakMemory(cmd.ProcessState)
+	res.memory = testfile.PeakMemory(cmd.ProcessState)
 	res.code = cmd.ProcessState.ExitCode()
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
 	res.failure = cmp.Or(res.failure, judgeText(s, stdout, stderr.String()))

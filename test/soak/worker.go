@@ -117,7 +117,7 @@ func (p *pool) worker(s step, statuses []string, seeds []seed, dir string) error
 		return p.ctx.Err()
 	}
 
-	res := outcome{memory: peakMemory(cmd.ProcessState), code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	res := outcome{memory: testfile.PeakMemory(cmd.ProcessState), code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	first, _, _ := strings.Cut(stderr.String(), "\n")
 	switch {
 	case silent:

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package testfile
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the largest resident size, in bytes, that a process had.
-func peakMemory(p *os.ProcessState) int64 {
+// PeakMemory returns the largest resident size, in bytes, that a process had.
+func PeakMemory(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0
