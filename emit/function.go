@@ -1,5 +1,7 @@
 package emit
 
+import "math"
+
 // Function is a FUNC record with the records that belong to it, for callers that look up many addresses in one
 // function.
 type Function struct {
@@ -24,9 +26,9 @@ func (x *Index) Function(place uint64, most int) (f Function, ok bool) {
 	if !ok {
 		return f, false
 	}
-	read := 0
+	read, block := 0, 0
 	var ranges []Range
-	for at, rec := range x.block(place) {
+	for at, rec := range x.records(x.after(place), math.MaxInt, &block) {
 		read += lineBytes + len(rec.rest)
 		if read > most {
 			return f, false

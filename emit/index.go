@@ -39,8 +39,14 @@ type Index struct {
 	runs    []publicRun              // while the data is indexed
 	known   []uint32                 // sizes of PUBLIC records, 0 if not known; nil: none is
 	sizes   func(addr uint64) uint32 // of PUBLIC records; nil: known has them
-	bad     *badLines
+	met     *met
 	read    *atomic.Int64 // see Count
+}
+
+// met is what lookups have met.
+type met struct {
+	bad   badLines
+	parts parts
 }
 
 // badLines are the offsets of malformed lines.
@@ -100,10 +106,10 @@ func (x *Index) line(off uint64) []byte {
 
 // markBad counts the line at off as bad.
 func (x *Index) markBad(off uint64) {
-	x.bad.mu.Lock()
-	defer x.bad.mu.Unlock()
-	if len(x.bad.all) < maxBad {
-		x.bad.all[off] = struct{}{}
+	x.met.bad.mu.Lock()
+	defer x.met.bad.mu.Unlock()
+	if len(x.met.bad.all) < maxBad {
+		x.met.bad.all[off] = struct{}{}
 	}
 }
 
@@ -112,9 +118,9 @@ func (x *Index) markBad(off uint64) {
 // function or a STACK CFI INIT is counted when an address in it is first looked up. The
 // number is at most 65536.
 func (x *Index) Bad() int {
-	x.bad.mu.Lock()
-	defer x.bad.mu.Unlock()
-	return len(x.bad.all)
+	x.met.bad.mu.Lock()
+	defer x.met.bad.mu.Unlock()
+	return len(x.met.bad.all)
 }
 
 // Module returns the MODULE record; the result is false if there is none.

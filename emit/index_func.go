@@ -1,6 +1,9 @@
 package emit
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
 
 // Symbol is the function at an address.
 type Symbol struct {
@@ -99,27 +102,68 @@ type site struct {
 // nearly all functions.
 const maxDepth, usualDepth = 1 << 10, 32
 
+// search is a lookup in a FUNC: the line record and for each depth the INLINE record that cover addr and begin last.
+type search struct {
+	addr  uint64
+	sites []site // by depth
+	best  Line
+	line  bool
+}
+
+// look reads a record of the FUNC, and adds its code to p.
+func (s *search) look(x *Index, p *part, at uint64, rec loose) {
+	if rec.rest[0] == 'I' {
+		s.sites = x.inlineRecord(at, rec, s.addr, s.sites, p)
+		return
+	}
+	l, ok := x.lineRecord(at, rec)
+	if !ok {
+		return
+	}
+	p.add(l.Addr, l.Size)
+	if s.addr-l.Addr < uint64(l.Size) && (!s.line || l.Addr > s.best.Addr) {
+		s.best, s.line = l, true
+	}
+}
+
+// run reads the records of the FUNC at off that can have code at the address.
+func (s *search) run(x *Index, off uint64) {
+	read, known := 0, x.met.parts.get(off)
+	for i := range known {
+		if known[i].first > s.addr || s.addr > known[i].last {
+			continue
+		}
+		var seen part
+		for at, rec := range x.records(known[i].at, partRecords, &read) {
+			s.look(x, &seen, at, rec)
+		}
+	}
+	if known != nil {
+		return
+	}
+
+	// The FUNC is read as a whole, and divided.
+	var few [fewParts]part
+	all, n := few[:0], 0
+	for at, rec := range x.records(x.after(off), math.MaxInt, &read) {
+		if n%partRecords == 0 {
+			all = append(all, newPart(at))
+		}
+		n++
+		s.look(x, &all[len(all)-1], at, rec)
+	}
+	if read <= maxBlock {
+		x.met.parts.keep(off, all)
+	}
+}
+
 // calls reads the records of the FUNC at off and sets s.Calls for addr. Inlined calls
 // count up to the first depth that has none.
 func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
-	var (
-		few   [usualDepth]site
-		sites = few[:] // by depth
-		best  Line
-		line  bool
-	)
-
-	// Find the line record, and for each depth the INLINE record, that cover addr and
-	// begin last.
-	for at, rec := range x.block(off) {
-		if rec.rest[0] != 'I' {
-			if l, ok := x.lineRecord(at, rec); ok && addr-l.Addr < uint64(l.Size) && (!line || l.Addr > best.Addr) {
-				best, line = l, true
-			}
-			continue
-		}
-		sites = x.inlineRecord(at, rec, addr, sites)
-	}
+	var few [usualDepth]site
+	found := search{addr: addr, sites: few[:]}
+	found.run(x, off)
+	sites, best, line := found.sites, found.best, found.line
 
 	// Calls deeper than a missing depth are dropped: their caller is not known.
 	depth := 0
@@ -159,15 +203,15 @@ func (x *Index) calls(s *Symbol, off, addr uint64, name []byte) {
 // longest of the corpus has less than a megabyte. lineBytes is what each line costs beside its bytes.
 const maxBlock, lineBytes = 64 << 20, 16
 
-// block yields the line and INLINE records of the FUNC at off, and lines that begin like
-// no record.
-func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
+// records yields the line and INLINE records of a FUNC from a place on, and lines that begin like
+// no record: at most most. It adds the bytes to read, up to maxBlock.
+func (x *Index) records(at uint64, most int, read *int) iter.Seq2[uint64, loose] {
 	return func(yield func(uint64, loose) bool) {
-		read := 0
-		defer func() { x.count(read) }()
-		for at := x.after(off); at < uint64(len(x.data)); at = x.after(at) {
-			read += lineBytes + len(x.line(at))
-			if read > maxBlock {
+		before := *read
+		defer func() { x.count(*read - before) }()
+		for ; at < uint64(len(x.data)) && most > 0; at = x.after(at) {
+			*read += lineBytes + len(x.line(at))
+			if *read > maxBlock {
 				x.markBad(at)
 				return
 			}
@@ -178,6 +222,7 @@ func (x *Index) block(off uint64) iter.Seq2[uint64, loose] {
 				return
 			case "":
 			default:
+				most--
 				if !yield(at, l) {
 					return
 				}
@@ -216,8 +261,8 @@ func inlineHead(l *loose, in *FunctionInline) (complete bool) {
 	return fields >= 6
 }
 
-// inlineRecord parses an INLINE record, stores it in sites if it covers addr, and returns sites.
-func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []site {
+// inlineRecord parses an INLINE record, stores it in sites if it covers addr, adds its code to p, and returns sites.
+func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site, p *part) []site {
 	var in FunctionInline
 	complete := inlineHead(&l, &in)
 	depth, s := in.Depth, site{line: in.CallLine, file: in.CallFile, origin: in.Origin, ok: true}
@@ -226,6 +271,7 @@ func (x *Index) inlineRecord(at uint64, l loose, addr uint64, sites []site) []si
 	found := false
 	for l.skip(); len(l.rest) > 0; l.skip() {
 		r := Range{l.hex(), l.size()}
+		p.add(r.Addr, r.Size)
 		if !l.bad && addr-r.Addr < uint64(r.Size) && (!found || r.Addr > s.addr) {
 			s.addr, found = r.Addr, true
 		}

@@ -40,7 +40,7 @@ const chunkSize, stepSize = 16 << 20, 1 << 20
 
 func newIndex(data []byte, jobs int, most int64) *Index {
 	// Workers take chunks from a queue, so that a slow chunk does not delay the others.
-	x := &Index{data: data, bad: &badLines{all: map[uint64]struct{}{}}}
+	x := &Index{data: data, met: &met{bad: badLines{all: map[uint64]struct{}{}}}}
 	chunks := (len(data) + chunkSize - 1) / chunkSize
 	scans := make([]scan, chunks)
 	var wait sync.WaitGroup

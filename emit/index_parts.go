@@ -1,0 +1,56 @@
+package emit
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// part is the place of the first of some records of a FUNC, one after the other, and the first and the last address of
+// their code.
+type part struct{ at, first, last uint64 }
+
+// partRecords is the number of records of a part. A FUNC of at most fewParts is read as a whole each time.
+const partRecords, fewParts = 64, 4
+
+// newPart returns the part of records from a place on, without code.
+func newPart(at uint64) part { return part{at, math.MaxUint64, 0} }
+
+// add adds the code of a record.
+func (p *part) add(addr uint64, size uint32) {
+	last := addr + uint64(size) - 1
+	switch {
+	case size == 0:
+	case last < addr: // at both ends of the address space
+		p.first, p.last = 0, math.MaxUint64
+	default:
+		p.first, p.last = min(p.first, addr), max(p.last, last)
+	}
+}
+
+// parts are those of the long FUNCs in which an address was looked up, by their places in the file. With them a lookup
+// reads some records of a FUNC, so that many lookups in a long FUNC do not each take as long as the FUNC is.
+type parts struct {
+	mu sync.RWMutex
+	of map[uint64][]part
+}
+
+// get returns the parts of the FUNC at a place, or nil.
+func (p *parts) get(place uint64) []part {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.of[place]
+}
+
+// keep keeps the parts of the FUNC at a place, if they are more than a few.
+func (p *parts) keep(place uint64, all []part) {
+	if len(all) <= fewParts {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[uint64][]part{}
+	}
+	p.of[place] = slices.Clone(all)
+}
