@@ -194,7 +194,7 @@ func lineRows(n int) input {
 	start := d.root(d.name("a.c"), d.name("/src"), textAddr, uint32(4*n), lines)
 	d.function(functionCode, d.name("f"), textAddr, uint32(4*n))
 	d.end(start)
-	return input{image: image(4*n, d), places: spread(n / 4)}
+	return input{image: image(4*n, d), places: spread((n + 3) / 4)}
 }
 
 // lineSequences returns a unit of n functions whose lines are sequences, the last address first.
