@@ -304,7 +304,8 @@ type stringID uint64
 
 // id returns the id of a string.
 func (d *Info) id(section stringID, off uint64) stringID {
-	return stringID(d.number)<<48 | section<<44 | stringID(off&(1<<44-1))
+	const number, place = 40, 36 // bits; packages have had 100,000 files in them
+	return stringID(d.number)<<number | section<<place | stringID(off&(1<<place-1))
 }
 
 // Sections of strings in a stringID.

@@ -25,7 +25,7 @@ func Open(f *elfx.File, l limits.Limits) *Info {
 
 // altNumber is the number of a supplementary file: its strings are not those of the main file
 // at the same offsets.
-const altNumber = 1<<16 - 1
+const altNumber = 1<<24 - 1
 
 // OpenAlt is Open for dwz's supplementary file.
 func OpenAlt(f *elfx.File, l limits.Limits) *Info {
