@@ -129,16 +129,13 @@ func (s *search) look(x *Index, p *part, at uint64, rec loose) {
 // run reads the records of the FUNC at off that can have code at the address.
 func (s *search) run(x *Index, off uint64) {
 	read, known := 0, x.met.parts.get(off)
-	for i := range known {
-		if known[i].first > s.addr || s.addr > known[i].last {
-			continue
-		}
-		var seen part
-		for at, rec := range x.records(known[i].at, partRecords, &read) {
-			s.look(x, &seen, at, rec)
-		}
-	}
 	if known != nil {
+		for place := range known.near(s.addr) {
+			var seen part
+			for at, rec := range x.records(place, partRecords, &read) {
+				s.look(x, &seen, at, rec)
+			}
+		}
 		return
 	}
 
