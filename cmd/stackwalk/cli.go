@@ -33,6 +33,8 @@ Examples:
 
   stackwalk --symbols ./store core          symbols from a store: NAME/ID/NAME.sym
 
+  stackwalk --symbols ./apks tombstone_07   Android: libraries in APKs and bundles, tombstones
+
   stackwalk --crashing-only --brief core    the stack that matters, one line for each frame
 
   stackwalk --format=json core | jq .       rust-minidump's schema
@@ -49,9 +51,9 @@ Exit codes: 0 done, 1 a crash dump cannot be read, 2 no stack, 80 wrong usage.`
 
 // cli is the command line.
 type cli struct {
-	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, or ELF core file, at a path or an address (https://, s3://); - for standard input. Several with --out. A directory is a symbol store."`
+	Dumps []string `arg:"" optional:"" name:"dump" help:"Minidump, ELF core file, or tombstone of Android, at a path or an address (https://, s3://); - for standard input. Several with --out. A directory is a symbol store."`
 
-	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated: tried in this order, before ELF files."`
+	Symbols  []string `short:"s" sep:"none" placeholder:"PATH" help:"Symbol store, symbol file, APK or bundle, or URL of a symbol server or bucket (s3://BUCKET/PREFIX). May be repeated: tried in this order, before ELF files."`
 	Cache    string   `placeholder:"DIR" help:"Keep files from symbol servers in DIR. Default: symkit/symbols in the user's cache directory."`
 	Exe      string   `short:"e" placeholder:"FILE" help:"ELF file of the program."`
 	Sysroot  []string `sep:"none" placeholder:"DIR" help:"Directory that holds the modules at the paths that the dump has. May be repeated."`

@@ -22,6 +22,8 @@ import (
 	"symkit/internal/symbolizers"
 	"symkit/lookup"
 	"symkit/lookup/logs"
+	"symkit/walk"
+	"symkit/walk/symbols/sources"
 )
 
 const description = `Say what is at an address: functions with the calls inlined there, source files, lines.
@@ -40,7 +42,7 @@ Examples:
 
   dmesg | symaddr vmlinux                  an oops
 
-  adb logcat | symaddr --sysroot ./symbols
+  adb logcat | symaddr --symbols ./apks    Android: libraries in APKs and bundles, by build ids
 
   symaddr --symbols https://symbols.example.org < report.txt       by build ids, from a symbol server
 
@@ -169,7 +171,7 @@ func (c *cli) open(ctx context.Context, path string) (*lookup.File, error) {
 		}
 		return c.opened.stored(ctx, name, buildID)
 	}
-	f, err := lookup.Open(ctx, path, c.opened.opt)
+	f, err := c.opened.open(ctx, path)
 	if err == nil {
 		c.warn(f.Losses()...)
 	}
@@ -267,7 +269,8 @@ func (c *cli) isOf(f *lookup.File, r *logs.Reference) bool {
 	case r.Module == "":
 		return true
 	}
-	name, own := filepath.Base(r.Module), filepath.Base(f.Path())
+	module := walk.Module{Path: r.Module}
+	name, own := module.File(), filepath.Base(f.Path())
 	return name == own || name+".debug" == own || name+".sym" == own || strings.TrimSuffix(own, ".ko") == name
 }
 
@@ -279,11 +282,11 @@ func (c *cli) module(r *logs.Reference) string {
 	for _, root := range append(c.Sysroot, "") {
 		path := root + r.Module
 		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() {
+		if err == nil && info.Mode().IsRegular() && !sources.IsArchiveName(path) {
 			return path
 		}
 	}
-	return ""
+	return c.opened.elsewhere(r)
 }
 
 // place appends the place of a reference into f. It returns false if nothing is known.
@@ -298,7 +301,7 @@ func (c *cli) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte, bool
 			return dst, false
 		}
 		addr += syms[0].Addr
-	} else {
+	} else if !r.Virtual {
 		addr, ok = f.Address(lookup.Relative, addr)
 	}
 	if !ok {

@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
+	"sync"
 
+	"symkit/elfx"
+	"symkit/elfx/archive"
 	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/lookup"
+	"symkit/lookup/logs"
 	"symkit/walk"
 	"symkit/walk/symbols"
 )
@@ -38,6 +43,15 @@ type modules struct {
 	opt    lookup.Options
 	client *debuginfod.Client // of --debuginfod, or nil
 	stores *symbols.Sources   // those of --symbols, or nil
+	finder *symbols.Sources   // finds files of modules: libraries in APKs
+	found  sync.Map           // paths of files by reference
+}
+
+// reference is what a log says of a module.
+type reference struct {
+	module string
+	offset uint64
+	id     string
 }
 
 // modules returns how files are opened. The caller closes the result.
@@ -59,16 +73,54 @@ func (f *fileFlags) modules(ctx context.Context, stderr *command.Messages) (*mod
 			return m.client.Find(ctx, id, debuginfod.DebugInfo)
 		}
 	}
+	m.finder, err = symbols.Open(ctx, f.Symbols, symbols.Options{PathsOnly: true, Jobs: f.Jobs, Search: search})
 	if len(f.Symbols) > 0 {
-		m.stores, err = symbols.Open(ctx, f.Symbols, symbols.Options{PathsOnly: true, Jobs: f.Jobs})
+		m.stores = m.finder
 	}
 	return m, err
 }
 
 func (m *modules) close() {
-	if m.stores != nil {
-		m.stores.Close()
+	if m.finder != nil {
+		m.finder.Close()
 	}
+}
+
+// open opens the file at a path: also a member of an archive, "base.apk!/lib/arm64-v8a/libx.so".
+func (m *modules) open(ctx context.Context, path string) (*lookup.File, error) {
+	opt := m.opt
+	outer, member, inside := strings.Cut(path, elfx.Separator)
+	if inside {
+		opt.Search.File = func(string) (*elfx.File, error) {
+			return archive.Options{Limits: opt.Search.Limits}.OpenMember(outer, member)
+		}
+	}
+	opt.Search.Open = func(id []byte) *elfx.File {
+		return m.finder.Files().ArchivedDebug(&walk.Module{Path: path, Name: walk.BaseName(path), BuildID: id})
+	}
+	return lookup.Open(ctx, path, opt)
+}
+
+// elsewhere returns the path of a module that is not at the path in a log: of a library in the APK at that path or in an
+// archive at hand, or of a file with its build id. It returns "" if there is none.
+func (m *modules) elsewhere(r *logs.Reference) string {
+	key := reference{r.Module, r.Offset, string(r.BuildID)}
+	path, known := m.found.Load(key) // lines of one log name few modules
+	if known {
+		return path.(string)
+	}
+	of := &walk.Module{Path: r.Module, Offset: r.Offset, BuildID: r.BuildID}
+	of.Name = of.File()
+	found := ""
+	inside := of.Offset != 0 || of.Name != walk.BaseName(r.Module)
+	if inside || of.BuildID != nil { // else any library of the name would do
+		file := m.finder.Files().Local(of)
+		if file != nil {
+			found = file.Path()
+		}
+	}
+	path, _ = m.found.LoadOrStore(key, found)
+	return path.(string)
 }
 
 // find opens the file of a module on this machine. Of a file that is not here, servers may have the file, whose segments

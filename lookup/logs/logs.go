@@ -31,6 +31,10 @@ type Reference struct {
 	Addr   uint64
 	// Return states that Addr is a return address: the call is before it.
 	Return bool
+	// Virtual states that Addr is a virtual address of the module's file, not relative to where the file is loaded.
+	Virtual bool
+	// Offset is where the module's file begins in the file Module, an APK; 0: Module is the file itself.
+	Offset uint64
 }
 
 // maxLine is the length of the lines that are searched, in bytes.
@@ -42,14 +46,18 @@ type form struct {
 	expr  *regexp.Regexp
 	ret   bool   // addresses are return addresses
 	needs string // a text that each such line has
+	// rest, if not nil, reads the part of the line after the expression: the Reference grows by what is read.
+	rest func(r *Reference, line string)
 }
 
 var forms = sync.OnceValue(func() []form {
-	of := func(needs string, ret bool, expr string) form { return form{regexp.MustCompile(expr), ret, needs} }
+	of := func(needs string, ret bool, expr string) form { return form{regexp.MustCompile(expr), ret, needs, nil} }
+	android := of(" pc ", false, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+))`)
+	android.rest = tombstone
 	const id = `(?: \(BuildId: (?P<id>[0-9a-fA-F]{8,64})\))?`
 	return []form{
 		// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
-		of(" pc ", false, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+)(?: \([^()]*(?:\([^()]*\)[^()]*)*\+\d+\))?`+id+`)`),
+		android,
 		// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"
 		of(") [0x", true, `(?P<at>(?P<module>[^\s()]+)\((?P<symbol>[^()+]*)\+0x(?P<addr>[0-9a-f]{1,16})\) \[0x[0-9a-f]{1,16}\])`),
 		// Sanitizers: "#1 0x55d4  (/usr/bin/app+0x1234) (BuildId: 1234)"
@@ -99,7 +107,59 @@ func (f *form) reference(line string, m []int) (r Reference, ok bool) {
 	if idErr != nil || len(id) == 0 {
 		id = nil
 	}
-	return Reference{m[at], m[at+1], group("module"), id, group("symbol"), addr, f.ret}, err == nil
+	r = Reference{From: m[at], To: m[at+1], Module: group("module"), BuildID: id, Symbol: group("symbol"), Addr: addr, Return: f.ret}
+	if f.rest != nil {
+		f.rest(&r, line)
+	}
+	return r, err == nil
+}
+
+// tombstone reads what Android's unwinder writes after a module: "(offset 0x1000)" of a library in an APK, the function
+// and its distance, whose name may have parentheses of its own, "(BuildId: 1234)".
+func tombstone(r *Reference, line string) {
+	r.Virtual = true
+	const offset, build = "(offset 0x", "(BuildId: "
+	for strings.HasPrefix(line[r.To:], " (") {
+		part := line[r.To+1:]
+		end := closing(part)
+		if end < 0 {
+			return
+		}
+		part = part[:end+1]
+		inside := part[:end]
+		switch {
+		case strings.HasPrefix(part, offset):
+			r.Offset, _ = strconv.ParseUint(inside[len(offset):], 16, 64) // 0 for what is no number
+		case strings.HasPrefix(part, build):
+			id, err := hex.DecodeString(inside[len(build):])
+			if err == nil && len(id) > 0 && len(id) <= maxID {
+				r.BuildID = id
+			}
+			r.To += 1 + len(part)
+			return
+		}
+		r.To += 1 + len(part)
+	}
+}
+
+// maxID bounds a build id, in bytes.
+const maxID = 64
+
+// closing returns the index of the parenthesis that closes the first one of text, or -1.
+func closing(text string) int {
+	depth := 0
+	for i, c := range []byte(text) {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // Append appends the line to dst, with each reference replaced by what place appends for it. If place returns false,

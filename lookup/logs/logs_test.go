@@ -29,6 +29,9 @@ func TestFind(t *testing.T) {
 		{"/lib/x86_64-linux-gnu/libc.so.6(__libc_start_main+0x80) [0x7f1]", "/lib/x86_64-linux-gnu/libc.so.6 __libc_start_main+80 return"},
 		{"      #01 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 0badcafe)", "/system/lib64/libc.so 0badcafe 12345"},
 		{"  #02 pc 000123ab  /data/app/lib/arm/libx.so (std::f(int)+12)", "/data/app/lib/arm/libx.so  123ab"},
+		{"      #00 pc 000000000000403a  /data/app/~~a==/b-c==/base.apk!libtwo.so (offset 0xe000) (void f<g()>(int (*)(int))+12) (BuildId: 0badcafe) x", "/data/app/~~a==/b-c==/base.apk!libtwo.so@e000 0badcafe 403a"},
+		{"03-02 11:00:00.004  4242  4242 F DEBUG   :       #00 pc 000000000000403a  /data/app/base.apk (offset 0xe000)", "/data/app/base.apk@e000  403a"},
+		{"#05 pc 0001af75  /system/lib/libc.so (operator()", "/system/lib/libc.so  1af75"},
 		{"[ 1.0] RIP: 0010:sysrq_handle_crash+0x16/0x20", " sysrq_handle_crash+16"},
 		{"[ 1.0]  ? __handle_sysrq+0x9b/0x170", " __handle_sysrq+9b return"},
 		{"[ 1.0]  ext4_read+0x1/0x2 [ext4]", "ext4 ext4_read+1 return"},
@@ -40,6 +43,9 @@ func TestFind(t *testing.T) {
 		var all []string
 		for _, r := range logs.Find(tt.line) {
 			text := r.Module + " "
+			if r.Offset != 0 {
+				text = fmt.Sprintf("%s@%x ", r.Module, r.Offset)
+			}
 			if r.Symbol != "" {
 				text += r.Symbol + "+"
 			} else {

@@ -52,7 +52,7 @@ var publicNames = map[string]int{
 	"walk/signature":       6,
 	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
-	"walk/symbols/sources": 37,
+	"walk/symbols/sources": 38,
 	"walk/symserver":       13,
 	"walk/tombstone":       8,
 }

@@ -80,10 +80,8 @@ type Sources struct {
 // is an fs.PathError for a path that cannot be read, and a symserver.ErrURL for an address that is none.
 func Open(ctx context.Context, paths []string, opt Options) (*Sources, error) {
 	s := &Sources{opt: opt, fetch: elfsyms.Fetch(ctx, opt.Debuginfod)}
-	if !opt.PathsOnly {
-		s.archives = slices.DeleteFunc(slices.Clone(paths), symserver.IsURL)
-		paths = slices.DeleteFunc(slices.Clone(paths), isArchive)
-	}
+	s.archives = slices.DeleteFunc(slices.Clone(paths), symserver.IsURL)
+	paths = slices.DeleteFunc(slices.Clone(paths), isArchive)
 	if opt.Keep == 0 {
 		s.files = s.newFiles()
 	}

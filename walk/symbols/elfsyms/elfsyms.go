@@ -46,9 +46,15 @@ func Fetch(ctx context.Context, remote *debuginfod.Client) func(*walk.Module) (s
 	return func(m *walk.Module) (string, error) { return remote.Find(ctx, m.BuildID, debuginfod.Executable) }
 }
 
-// search returns where companions are looked for.
-func (s *Supplier) search() companion.Search {
+// search returns where the companions of m are looked for.
+func (s *Supplier) search(m *walk.Module) companion.Search {
 	search := s.Files.Search
+	search.Open = func(id []byte) *elfx.File {
+		if !bytes.Equal(id, m.BuildID) {
+			return nil
+		}
+		return s.Files.ArchivedDebug(m)
+	}
 	if s.Remote != nil {
 		search.Fetch = func(ctx context.Context, id []byte) (string, error) {
 			return s.Remote.Find(ctx, id, debuginfod.DebugInfo)
@@ -96,7 +102,7 @@ func (s *Supplier) find(ctx context.Context, m *walk.Module, out *walk.Symbols) 
 
 	out.Tried = append(out.Tried, probes[:len(probes)-1]...)
 	out.From = s.Remote.Source(main.Path())
-	found, warnings := companion.Complete(ctx, &elfx.Image{Main: main}, s.search())
+	found, warnings := companion.Complete(ctx, &elfx.Image{Main: main}, s.search(m))
 	misfit := slices.IndexFunc(warnings, func(w companion.Warning) bool { return w.Problem == companion.Misfit })
 	switch {
 	case misfit >= 0:
@@ -123,7 +129,7 @@ func (s *Supplier) debugAlone(ctx context.Context, m *walk.Module, out *walk.Sym
 	}
 
 	out.From = s.Remote.Source(debug.Path())
-	found, _, _ := companion.Join(ctx, []*elfx.File{debug}, s.search()) // one file always is a module
+	found, _, _ := companion.Join(ctx, []*elfx.File{debug}, s.search(m)) // one file always is a module
 	return found
 }
 

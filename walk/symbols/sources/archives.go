@@ -205,6 +205,50 @@ func isAt(member *archive.Member, m *walk.Module) bool {
 	return stored && m.Offset != 0 && start == m.Offset
 }
 
+// debugSuffixes are the ends of the names of debug files in bundles and in native-debug-symbols.zip.
+var debugSuffixes = []string{".dbg", ".sym", ".debug"}
+
+// debugMembers returns the members of the archives at hand that can be the debug file of m: those with the name of the
+// module, as in BUNDLE-METADATA/com.android.tools.build.debugsymbols/arm64-v8a/libx.so.dbg.
+func (f *Files) debugMembers(m *walk.Module) (found []archive.Member) {
+	if m.BuildID == nil {
+		return nil
+	}
+	for _, path := range f.atHand() {
+		for _, member := range f.archives.of(path, f.Limits) {
+			plain := member.Member
+			for _, suffix := range debugSuffixes {
+				plain.Name = strings.TrimSuffix(plain.Name, suffix)
+			}
+			if hasName(&plain, m.Name, m.File()) {
+				found = append(found, member.Member)
+			}
+		}
+	}
+	return found
+}
+
+// ArchivedDebug opens the debug file of m in the archives at hand. The File is nil if there is none; the caller closes the
+// File.
+func (f *Files) ArchivedDebug(m *walk.Module) *elfx.File {
+	for _, member := range f.debugMembers(m) {
+		file, _ := openIf(member.Path(), member.Open, m, isDebug)
+		if file != nil {
+			return file
+		}
+	}
+	return nil
+}
+
+// isDebug returns why file cannot be the debug file of m.
+func isDebug(file *elfx.File, m *walk.Module) error {
+	err := sameBuildID(file, m)
+	if err == nil && file.Section(".debug_info") == nil && file.Section(".symtab") == nil {
+		err = errNoDebug
+	}
+	return err
+}
+
 // archiveError returns an error if no member of the archive that is the program's own file is a module's.
 func (f *Files) archiveError(modules []*walk.Module) error {
 	alone := Files{Exe: f.Exe, Limits: f.Limits}

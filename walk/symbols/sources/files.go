@@ -60,6 +60,8 @@ var (
 	ErrOtherSize = errors.New("another name, and program headers of another size")
 	// errNoLibrary: the archive has no library of the process.
 	errNoLibrary = errors.New("has no module of the process")
+	// errNoDebug: a member with the name of a debug file is none.
+	errNoDebug = errors.New("has neither debug information nor symbols")
 	// ErrDebugFile: the file has the sections of a program, but not its bytes.
 	ErrDebugFile = errors.New("is a debug file")
 )
@@ -190,7 +192,7 @@ func (f *Files) candidates(m *walk.Module) (paths []string) {
 }
 
 // Debug finds the separate debug file of a module whose own file is missing, in
-// the build-id directories. The File is nil if there is none; the caller closes the File.
+// the build-id directories and in the archives at hand. The File is nil if there is none; the caller closes the File.
 // The probes list the searched places in order.
 func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 	var probes []companion.Probe
@@ -201,7 +203,11 @@ func (f *Files) Debug(m *walk.Module) (*elfx.File, []companion.Probe) {
 			return file, probes
 		}
 	}
-	return nil, probes
+	file := f.ArchivedDebug(m)
+	if file != nil {
+		probes = append(probes, companion.Probe{Path: file.Path()})
+	}
+	return file, probes
 }
 
 // matches returns why file cannot be m's.
