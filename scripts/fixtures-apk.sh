@@ -1,12 +1,18 @@
 #!/bin/bash
 # Makes testdata/apk: libraries in an APK as Android's linker maps them, and the kernel's core file of a program that
-# crashed in one of them.
+# crashed in one of them. With --all, OUT also has what the oracle test reads: gdb's cores, the APK without debug
+# information, a bundle, sets of APKs, an archive of debug files.
 #
-#   scripts/fixtures-apk.sh [OUT]
+#   scripts/fixtures-apk.sh [--all] [OUT]
 #
-# Needs: gcc, zip, zipalign (Debian's package of that name).
+# Needs: gcc, zip, zipalign, aapt (Debian's packages of these names), gdb for --all.
 set -euo pipefail
 
+all=
+if [ "${1-}" = --all ]; then
+	all=1
+	shift
+fi
 repo=$(cd "$(dirname "$0")/.." && pwd)
 out=${1:-$repo/testdata/apk}
 mkdir -p "$out"
@@ -19,15 +25,22 @@ export LC_ALL=C SOURCE_DATE_EPOCH=0
 map=-ffile-prefix-map=$repo/testdata/src=/symkit/src
 
 gcc -O1 -g $map -o apkload "$repo/testdata/src/apkload.c"
+version=
 for name in one two; do
 	g++ -O1 -g $map -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fcf-protection=none -fno-stack-protector \
 		-fomit-frame-pointer -Wl,-soname,lib$name.so -Wl,-e,enter -Wl,--build-id -Wl,-z,max-page-size=16384 \
-		-DNAME=$name -o full/lib$name.so "$repo/testdata/src/apklib.cc"
+		-DNAME=$name $version -o full/lib$name.so "$repo/testdata/src/apklib.cc"
+	version=-DVERSION=2
 	cp full/lib$name.so lib/x86_64/
 done
 touch -d @315532800 lib/x86_64/*
-zip -q -X -0 unaligned.apk lib/x86_64/libone.so lib/x86_64/libtwo.so
-zipalign -p 4 unaligned.apk base.apk
+# pack APK: an aligned APK with the libraries as they are.
+pack() {
+	rm -f unaligned.apk
+	aapt add -0 "" unaligned.apk lib/x86_64/libone.so lib/x86_64/libtwo.so >/dev/null
+	zipalign -f -p 4 unaligned.apk $1
+}
+pack base.apk
 
 # crash FILE ARGUMENT...: the core file of the loader.
 crash() {
@@ -41,3 +54,42 @@ crash twin.core $work/full/lib{one,two}.so
 
 cp apkload base.apk "$out/"
 for f in apk.core twin.core; do xz -9e -T1 -c $f >"$out/$f.xz"; done
+[ -n "$all" ] || exit 0
+
+cp twin.core "$out/"
+cp -r full "$out/"
+xz -dk "$out/apk.core.xz"
+
+# The libraries as they are shipped: without debug information, which the developer keeps.
+mkdir -p "$out/stripped" "$out/bundle" "$out/sets" "$out/old" symbols/x86_64
+for name in one two; do
+	objcopy --only-keep-debug full/lib$name.so symbols/x86_64/lib$name.so.dbg
+	strip lib/x86_64/lib$name.so
+done
+touch -d @315532800 lib/x86_64/*
+pack "$out/stripped/base.apk"
+cp "$out/stripped/base.apk" shipped.apk
+crash "$out/stripped.core" $work/shipped.apk\!/lib/x86_64/lib{one,two}.so
+(cd symbols && zip -q -r "$out/stripped/native-debug-symbols.zip" x86_64)
+
+# A bundle compresses all of its members.
+mkdir -p aab/base/lib aab/BUNDLE-METADATA/com.android.tools.build.debugsymbols
+cp -r lib/x86_64 aab/base/lib/
+cp -r symbols/x86_64 aab/BUNDLE-METADATA/com.android.tools.build.debugsymbols/
+(cd aab && zip -q -r "$out/bundle/app.aab" base BUNDLE-METADATA)
+
+# Sets of APKs: stored and compressed APKs in a zip file.
+mkdir -p sets/splits
+cp base.apk sets/splits/base-x86_64.apk
+(cd sets && zip -q -0 -r "$out/sets/app.apks" splits)
+cp base.apk sets/config.x86_64.apk
+(cd sets && zip -q "$out/sets/app.xapk" config.x86_64.apk && rm "$out/sets/app.apks" && zip -q -0 -r "$out/sets/app.apks" splits)
+
+# An APK with extractNativeLibs: its libraries are compressed, and run as files of their own.
+mkdir -p compressed/lib
+cp -r full compressed/lib/x86_64
+(cd compressed && zip -q -r "$out/old/old.apk" lib)
+
+# A core of gdb, from a process that has stopped at the signal.
+gdb -batch -nx -ex run -ex "gcore $out/gcore.core" -ex kill --args ./apkload \
+	$work/base.apk\!/lib/x86_64/lib{one,two}.so >/dev/null 2>&1

@@ -44,3 +44,7 @@ extern "C" __attribute__((visibility("default"))) int enter(next_fn *next, int d
     sink += depth;
     return NAME::run(next, depth) * 2;
 }
+
+#ifdef VERSION // a second library is not like the first one
+extern "C" __attribute__((visibility("default"))) int version() { return VERSION; }
+#endif

@@ -99,8 +99,7 @@ func (c embedding) isLaidOut(h *elfx.File, e *mappedFile) bool {
 	return true
 }
 
-// hasDynamic reports whether the process has the dynamic section of a file whose first byte is at e. Where the core lacks
-// the memory there is nothing to compare.
+// hasDynamic reports whether the process has the dynamic section of a file whose first byte is at e.
 func (c embedding) hasDynamic(f *elfx.File, e *mappedFile) bool {
 	m, ok := placed(f, e.begin, e.name)
 	if !ok {
@@ -127,11 +126,11 @@ func (c embedding) hasDynamic(f *elfx.File, e *mappedFile) bool {
 				return false
 			}
 			if tag == 0 {
-				break
+				return true
 			}
 		}
 	}
-	return true
+	return false // the file has none, or the core lacks the memory
 }
 
 // maxGap bounds the distance of the segments of a file, which is less than the largest page.

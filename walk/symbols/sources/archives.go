@@ -3,6 +3,7 @@ package sources
 import (
 	"bytes"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,22 +172,9 @@ func (a *archives) add(path string, mode fs.FileMode) {
 // embedded returns the members of archives that can be the file of m: those of the archive at the path in the dump, then
 // those of the archives at hand.
 func (f *Files) embedded(m *walk.Module) (found []archive.Member) {
-	in, inside := splitPath(m.Path)
-	var paths []string
-	if inside && filepath.IsAbs(in.archive) && !m.Foreign {
-		paths = f.below(in.archive)
-	}
-	if IsArchiveName(f.Exe) {
-		paths = append(paths, f.Exe)
-	}
-	if inside || m.BuildID != nil {
-		paths = append(paths, f.atHand()...)
-	}
+	in, _ := splitPath(m.Path)
 	var others []archive.Member // of other names
-	for i, path := range paths {
-		if slices.Contains(paths[:i], path) {
-			continue
-		}
+	for _, path := range f.archivesOf(m) {
 		for _, member := range f.archives.of(path, f.Limits) {
 			switch {
 			case isAt(&member.Member, m), hasName(&member.Member, in.member, m.Name, m.File()):
@@ -197,6 +185,28 @@ func (f *Files) embedded(m *walk.Module) (found []archive.Member) {
 		}
 	}
 	return append(found, others...)
+}
+
+// archivesOf returns the paths of the archives that can have the file of m.
+func (f *Files) archivesOf(m *walk.Module) (paths []string) {
+	in, inside := splitPath(m.Path)
+	if inside && filepath.IsAbs(in.archive) && !m.Foreign {
+		paths = f.below(in.archive)
+	}
+	if IsArchiveName(f.Exe) {
+		paths = append(paths, f.Exe)
+	}
+	if inside || m.BuildID != nil {
+		paths = append(paths, f.atHand()...)
+	}
+	// An archive may be at hand by several of the ways.
+	var each []string
+	for _, path := range paths {
+		if !slices.Contains(each, path) {
+			each = append(each, path)
+		}
+	}
+	return each
 }
 
 // isAt reports whether the process mapped a module where a member of an archive begins.
@@ -270,19 +280,62 @@ func hasName(member *archive.Member, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name != "" && walk.BaseName(name) == own })
 }
 
-// Stored returns the file that an archive stores from an offset on: the archive at a path that the process mapped, below
-// one of the Sysroots, or an archive at hand. check reports whether the file is the one that was mapped. It returns the
-// name of the member; the file is nil if there is none. The caller closes the file.
+// Stored returns the file that a process mapped from an offset of an archive on: of the archive at a path, below one of the
+// Sysroots, or of an archive at hand. It is the first member that begins at the offset and that check accepts. A bundle has
+// the same libraries in other places: without such a member, the file is the only one that check accepts of all builds.
+// Stored returns the name of the member; the file is nil if there is none. The caller closes the file.
 func (f *Files) Stored(path string, offset uint64, check func(*elfx.File) bool) (file *elfx.File, member string) {
-	for _, m := range f.embedded(&walk.Module{Path: path, Offset: offset}) {
-		file, err := m.Open()
-		if err != nil {
-			continue
+	m := &walk.Module{Path: path, Offset: offset}
+	left := maxOpened
+	for _, at := range []bool{true, false} {
+		for found := range f.accepted(m, at, check, &left) {
+			switch {
+			case file == nil:
+				file, member = found.file, found.name
+				if at {
+					return file, member
+				}
+				continue
+			case !bytes.Equal(file.BuildID(), found.file.BuildID()):
+				found.file.Close()
+				file.Close()
+				return nil, ""
+			}
+			found.file.Close()
 		}
-		if check(file) {
-			return file, m.Name
-		}
-		file.Close()
 	}
-	return nil, ""
+	return file, member
 }
+
+// opened is a member that was opened.
+type opened struct {
+	file *elfx.File
+	name string
+}
+
+// accepted opens the members of archives that check accepts: those that begin where the process mapped m, or all others.
+// left is the number of members that may still be opened.
+func (f *Files) accepted(m *walk.Module, at bool, check func(*elfx.File) bool, left *int) iter.Seq[opened] {
+	return func(yield func(opened) bool) {
+		for _, path := range f.archivesOf(m) {
+			for _, member := range f.archives.of(path, f.Limits) {
+				if isAt(&member.Member, m) != at || *left == 0 {
+					continue
+				}
+				*left--
+				file, err := member.Open()
+				if err != nil {
+					continue
+				}
+				if !check(file) {
+					file.Close()
+				} else if !yield(opened{file, member.Name}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maxOpened bounds the members that are opened for one module of which nothing but its place is known.
+const maxOpened = 1 << 10
