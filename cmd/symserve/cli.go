@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"symkit/internal/command"
@@ -131,7 +132,6 @@ func (c *cli) serve(ctx context.Context) error {
 		return err
 	}
 	defer handler.Close()
-	go handler.Maintain(ctx)
 
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	scheme := "http"
@@ -147,6 +147,11 @@ func (c *cli) serve(ctx context.Context) error {
 		return fmt.Errorf("--listen %s: %w", c.Listen, err)
 	}
 	command.Line(c.stderr, "symserve: serving %s at %s://%s", c.Store, scheme, listener.Addr())
+	maintained, end := context.WithCancel(ctx)
+	var maintenance sync.WaitGroup
+	maintenance.Go(func() { handler.Maintain(maintained) })
+	defer maintenance.Wait() // before the store is closed
+	defer end()
 
 	ended := make(chan error, 1)
 	go func() {
