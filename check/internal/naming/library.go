@@ -153,6 +153,9 @@ func printed(ast demangle.AST, options ...demangle.Option) (text string, ok bool
 
 // isDeep reports whether a name may have types nested more deeply than programs do.
 func isDeep(name string) bool {
+	if len(name) <= maxRun {
+		return false
+	}
 	run := 0
 	for i := range len(name) {
 		run++
@@ -235,16 +238,27 @@ func isCallOfTemplate(a *demangle.Binary) bool {
 	return ok
 }
 
-// eachNode calls f for the nodes of a name, each once: a substitution is the node that it stands for, and
-// Traverse would visit that node again, so that the time doubled with each of pair<S0_, S0_>, pair<S1_, S1_>
-// and so on. The children of a node for which f returns false are left out.
+// maxTree is the number of nodes from which on eachNode expects substitutions in substitutions.
+const maxTree = 1 << 9
+
+// eachNode calls f for the nodes of a name, for some more than once. The children of a node for which f
+// returns false are left out. A substitution is the node that it stands for, and Traverse would visit that
+// node again, so that the time doubled with each of pair<S0_, S0_>, pair<S1_, S1_> and so on: in a large
+// name eachNode notes the nodes that it has seen.
 func eachNode(ast demangle.AST, f func(demangle.AST) bool) {
-	seen := map[demangle.AST]bool{}
+	count := 0
+	var seen map[demangle.AST]bool
 	ast.Traverse(func(a demangle.AST) bool {
-		if seen[a] {
-			return false
+		count++
+		if count > maxTree {
+			if seen[a] {
+				return false
+			}
+			if seen == nil {
+				seen = map[demangle.AST]bool{}
+			}
+			seen[a] = true
 		}
-		seen[a] = true
 		return f(a)
 	})
 }

@@ -184,23 +184,24 @@ func (t *Table) Accept(id uint32, sym string) bool {
 	return ok || k.acceptScoped(sym) || k.acceptWords(sym)
 }
 
-// Prepare computes what Accept needs of a name first, so that several goroutines share the work.
+// Prepare computes what Judge needs of a name first, so that several goroutines share the work.
 func (t *Table) Prepare(id uint32) {
 	t.mu.Lock()
-	known := t.first[id].normalised != 0
+	known := t.first[id].exact != 0
 	t.mu.Unlock()
 	if !known {
 		t.hashFirst(id)
 	}
 }
 
-// hashFirst computes the hash of the first acceptable text of a name, normalised.
+// hashFirst computes the hashes of the first acceptable text of a name. It returns that of the normalised text.
 func (t *Table) hashFirst(id uint32) uint64 {
-	hash := maphash.String(t.texts.seed, Normalise(t.firstText(id))) | 1
+	text := t.firstText(id)
+	first := firstText{maphash.String(t.texts.seed, text) | 1, maphash.String(t.texts.seed, Normalise(text)) | 1}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.first[id].normalised = hash
-	return hash
+	t.first[id] = first
+	return first.normalised
 }
 
 // firstText returns the first acceptable text of a name, not normalised.

@@ -43,6 +43,7 @@ func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), e
 func (s *File) parse(l limits.Limits, q *bodies, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record)) error {
 	r := emit.NewReader(s.text.Bytes)
 	dropped := uint64(0)
+	most := mostRecords{l, l.Int(limitof.CheckLines), l.Int(limitof.CheckRecords)}
 	for rec, err := range r.Records() {
 		at := r.Line()
 
@@ -76,7 +77,7 @@ func (s *File) parse(l limits.Limits, q *bodies, bad func(line int, off int, err
 		if each != nil {
 			each(at, r.Offset(), rec)
 		}
-		if err := s.tooMany(l); err != nil {
+		if err := s.tooMany(&most); err != nil {
 			return fmt.Errorf("line %d: %w: %w", at, ErrTooMany, err)
 		}
 	}
@@ -103,16 +104,21 @@ func (s *File) addBody(b *Body, rec emit.Record, at uint32, off uint64) {
 	f.last = off
 }
 
+// mostRecords is the values of the limits on records.
+type mostRecords struct {
+	limits       limits.Limits
+	lines, other int
+}
+
 // tooMany returns an error if the records exceed a limit. The largest known file (Chromium's) has a
 // fifth of these limits.
-func (s *File) tooMany(l limits.Limits) error {
-	most := l.Int(limitof.CheckRecords)
+func (s *File) tooMany(most *mostRecords) error {
 	switch {
-	case s.Lines > l.Int(limitof.CheckLines):
-		return l.Exceeded(limitof.CheckLines, 0)
-	case s.Ranges > most, len(s.Funcs) > most, len(s.Publics) > most, len(s.Deltas) > most, len(s.Inits) > most,
-		len(s.Files.List) > most, len(s.Origins.List) > most, len(s.Infos) > most, len(s.Wins) > most:
-		return l.Exceeded(limitof.CheckRecords, 0)
+	case s.Lines > most.lines:
+		return most.limits.Exceeded(limitof.CheckLines, 0)
+	case max(s.Ranges, len(s.Funcs), len(s.Publics), len(s.Deltas), len(s.Inits), len(s.Files.List),
+		len(s.Origins.List), len(s.Infos), len(s.Wins)) > most.other:
+		return most.limits.Exceeded(limitof.CheckRecords, 0)
 	}
 	return nil
 }
