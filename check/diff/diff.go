@@ -130,7 +130,7 @@ func (d *differ) read(data []byte, second bool) (err error) {
 		d.c.Unverified(checks.Grammar, bad, name+" has lines that cannot be read: see symcheck lint")
 	}
 	for _, file := range into.Files.List {
-		into.paths = append(into.paths, d.paths.ID(string(file.Text)))
+		into.paths = append(into.paths, d.paths.ID(file.Text))
 	}
 	return nil
 }

@@ -73,5 +73,5 @@ func (w *worker) goPlace(g *gotable.Inlines, code *gotable.Code, pc uint64) (fil
 	if !ok || l < 0 {
 		return naming.AnyPath, 0
 	}
-	return w.in.Truth.Paths.ID(name), numberOf(uint32(l))
+	return w.in.Truth.Paths.ID([]byte(name)), numberOf(uint32(l))
 }

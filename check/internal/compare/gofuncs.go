@@ -72,7 +72,7 @@ func (w *worker) goLines(t *gotable.Table, f *symfile.Func) (runs []dwarfinfo.Ru
 			file, line := t.Line(pc)
 			id, ok := t.Paths[file]
 			if !ok && file != "" {
-				id = in.Truth.Paths.ID(file)
+				id = in.Truth.Paths.ID([]byte(file))
 				t.Paths[file] = id
 			}
 			return dwarfinfo.Run{Range: pcs.Range{Lo: pc, Hi: pc + 1}, Line: uint32(line), File: id}

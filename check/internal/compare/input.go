@@ -54,7 +54,7 @@ const (
 func New(in Input) *Input {
 	s := in.Sym
 	for i := range s.Files.List {
-		in.symFiles = append(in.symFiles, in.Truth.Paths.ID(string(s.Files.List[i].Text)))
+		in.symFiles = append(in.symFiles, in.Truth.Paths.ID(s.Files.List[i].Text))
 	}
 	in.symFiles = append(in.symFiles, naming.AnyPath)
 

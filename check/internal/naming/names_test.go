@@ -176,13 +176,13 @@ func TestPaths(t *testing.T) {
 	}
 	seen := map[uint32]string{}
 	for _, names := range same {
-		id := table.ID(names[0])
+		id := table.ID([]byte(names[0]))
 		if other, ok := seen[id]; ok || id == AnyPath {
 			t.Errorf("%q has the number of %q", names[0], other)
 		}
 		seen[id] = names[0]
 		for _, name := range names[1:] {
-			if table.ID(name) != id {
+			if table.ID([]byte(name)) != id {
 				t.Errorf("%q is not %q", name, names[0])
 			}
 		}

@@ -17,28 +17,45 @@ type Paths struct {
 	ids   map[string]uint32
 	names []string
 	bytes uint64 // of the names
+
+	given      map[string]uint32 // the numbers of texts that ID was called with
+	givenBytes int
 }
+
+// maxGiven bounds the bytes of Paths.given: units name the same files in the same manner, and to resolve a
+// text takes ten times as long as to find it.
+const maxGiven = 16 << 20
 
 // NewPaths returns an empty table.
 func NewPaths() *Paths {
-	return &Paths{ids: map[string]uint32{}, names: []string{"(unknown file)"}}
+	return &Paths{ids: map[string]uint32{}, given: map[string]uint32{}, names: []string{"(unknown file)"}}
 }
 
 // ID returns the number of a name.
-func (t *Paths) ID(name string) uint32 {
-	name = cleanPath(Escaped(cleanPath(name))) // an escape is a backslash, which Windows' paths cannot keep
+func (t *Paths) ID(text []byte) uint32 {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if id, ok := t.ids[name]; ok {
+	id, ok := t.given[string(text)]
+	t.mu.Unlock()
+	if ok {
 		return id
 	}
 
-	// The copy does not keep the section alive that name is in.
-	id := uint32(len(t.names))
-	name = strings.Clone(name)
-	t.bytes += uint64(len(name))
-	t.ids[name] = id
-	t.names = append(t.names, name)
+	name := cleanPath(Escaped(cleanPath(string(text)))) // an escape is a backslash, which Windows' paths cannot keep
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id, ok = t.ids[name]
+	if !ok {
+		// The copy does not keep the section alive that name is in.
+		id = uint32(len(t.names))
+		name = strings.Clone(name)
+		t.bytes += uint64(len(name))
+		t.ids[name] = id
+		t.names = append(t.names, name)
+	}
+	if t.givenBytes+len(text) <= maxGiven {
+		t.givenBytes += len(text)
+		t.given[string(text)] = id
+	}
 	return id
 }
 

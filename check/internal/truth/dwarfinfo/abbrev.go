@@ -156,6 +156,7 @@ func (t *table) declaration(c *wire.Cursor, u *Unit) bool {
 
 	// Of several attributes with one name the first counts.
 	var taken [slots]bool
+	most := u.in.limits.Int(limitof.AbbrevAttributes)
 	for n := 0; ; n++ {
 		attr, form := c.ULEB(), c.ULEB()
 		s := step{form: uint16(min(form, formSkip-1))}
@@ -166,7 +167,7 @@ func (t *table) declaration(c *wire.Cursor, u *Unit) bool {
 		if attr == 0 && form == 0 || c.Err() != nil {
 			break
 		}
-		if n == u.in.limits.Int(limitof.AbbrevAttributes) {
+		if n == most {
 			c.Fail(start, u.in.limits.Exceeded(limitof.AbbrevAttributes, 0))
 			break
 		}

@@ -302,7 +302,7 @@ func unlikeLines(data *dwarf.Data, u *Unit, x *libraryScan, code pcs.Set, damage
 		}
 		a, b := &lines.runs[i], &want[i]
 		name := paths.Name(a.File)
-		if a.Range != b.Range || a.Line != b.line || b.file != "" && a.File != naming.AnyPath && path.Base(name) != path.Base(paths.Name(paths.ID(b.file))) {
+		if a.Range != b.Range || a.Line != b.line || b.file != "" && a.File != naming.AnyPath && path.Base(name) != path.Base(paths.Name(paths.ID([]byte(b.file)))) {
 			return fmt.Sprintf("unit at %#x: %+v %s; debug/dwarf: %+v", u.Off, *a, name, *b)
 		}
 	}

@@ -27,6 +27,7 @@ type lineHeader struct {
 	compDirSize uint64
 	most        uint64 // limit on pathBytes
 	left        int    // bytes of memory that the table and its rows may still take
+	text        []byte // the last result of path
 }
 
 // What the records of a line table take in memory, in bytes, with what slices need to grow: a file
@@ -64,22 +65,29 @@ func (t *lineHeader) base(compDir string) string {
 	return compDir
 }
 
-// path returns the path of a file, "" if it has no name; base is the directory of the compilation,
-// to which other directories may be relative.
-func (t *lineHeader) path(f lineFile, base string) string {
-	name := string(f.name)
-	if name == "" || naming.IsAbsolute(name) {
-		return name
+// path returns the path of a file, empty if the file has no name; base is the directory of the compilation, to
+// which other directories may be relative. The path is valid until the next call.
+func (t *lineHeader) path(f lineFile, base string) []byte {
+	if len(f.name) == 0 || isAbsolute(f.name) {
+		return f.name
 	}
-
+	b := t.text[:0]
+	if base != "" {
+		b = append(append(b, base...), '/')
+	}
+	from := len(b)
 	if f.dir != 0 && f.dir < uint64(len(t.dirs)) && len(t.dirs[f.dir]) > 0 {
-		name = string(t.dirs[f.dir]) + "/" + name
+		b = append(append(b, t.dirs[f.dir]...), '/')
 	}
-	if base != "" && !naming.IsAbsolute(name) {
-		name = base + "/" + name
+	t.text = append(b, f.name...)
+	if isAbsolute(t.text[from:]) {
+		return t.text[from:]
 	}
-	return name
+	return t.text
 }
+
+// isAbsolute is naming.IsAbsolute, which reads three bytes at most.
+func isAbsolute(path []byte) bool { return naming.IsAbsolute(string(path[:min(len(path), 3)])) }
 
 // lineHeader reads the header of the line table at off. It checks that no count exceeds the number
 // of bytes left, and that the paths are not too long in sum.

@@ -26,7 +26,7 @@ func TestLineFilePath(t *testing.T) {
 		{"", "/b", 0, "/b", ""},
 	} {
 		header := lineHeader{dirs: [][]byte{nil, []byte(test.dirName)}}
-		if got := header.path(lineFile{[]byte(test.name), test.dir}, test.base); got != test.want {
+		if got := string(header.path(lineFile{[]byte(test.name), test.dir}, test.base)); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}

@@ -42,6 +42,7 @@ func (u *Unit) Lines(runs []Run, code pcs.Set, paths *naming.Paths) (t Lines, er
 		return t, err
 	}
 	p := lineProgram{lineHeader: header, c: header.program, code: code, paths: paths, runs: runs, base: header.base(u.compDir), isa: u.in.isaBit()}
+	p.numbers = make([]uint32, 0, len(header.files))
 	for i := range header.files {
 		p.number(i)
 	}
@@ -83,7 +84,8 @@ type sequence struct{ from, to int }
 // number gives file i its number in naming.Paths.
 func (p *lineProgram) number(i int) {
 	id := uint32(naming.AnyPath)
-	if path := p.path(p.files[i], p.base); path != "" {
+	path := p.path(p.files[i], p.base)
+	if len(path) > 0 {
 		id = p.paths.ID(path)
 	}
 	p.numbers = append(p.numbers, id)
