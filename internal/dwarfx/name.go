@@ -74,6 +74,9 @@ type Found struct {
 // Err returns the error that ended the chain before its end.
 func (f *Found) Err() error { return f.err }
 
+// HasLinkage reports whether there is a linkage name.
+func (f *Found) HasLinkage() bool { return f.linkage.u != nil }
+
 // place is where a string of a unit is; its u is nil without a string.
 type place struct {
 	u *Unit
@@ -92,11 +95,15 @@ func (f *Found) Naming() Naming {
 	return n
 }
 
-// LinkageAt returns the offset of the linkage name in d's .debug_str, or 0 if the name is
-// not there or its offset has more than 32 bits.
-func (f *Found) LinkageAt(d *Data) (off uint32) {
-	at := uint64(f.linkage.s) - uint64(makeStr(secStr, 0))
-	if f.linkage.u == nil || f.linkage.u.data != d || at>>32 != 0 {
+// NameAt returns the offset in d's .debug_str of the linkage name or, if plain is set and there is none, of the
+// plain name; 0 if there is no such name, or not there, or its offset has more than 32 bits.
+func (f *Found) NameAt(d *Data, plain bool) (off uint32) {
+	p := &f.linkage
+	if plain && p.u == nil {
+		p = &f.name
+	}
+	at := uint64(p.s) - uint64(makeStr(secStr, 0))
+	if p.u == nil || p.u.data != d || at>>32 != 0 {
 		return 0
 	}
 	return uint32(at)

@@ -341,9 +341,9 @@ func TestConfine(t *testing.T) {
 	}
 }
 
-// TestLinkageAt: the offset of a linkage name is known if the name is in the file's own
-// .debug_str, and a missing string is detected without being read.
-func TestLinkageAt(t *testing.T) {
+// TestNameAt: the offset of a linkage name, or else of a plain name, is known if the name is in the
+// file's own .debug_str, and a missing string is detected without being read.
+func TestNameAt(t *testing.T) {
 	alt := le5.asm().units("unit partial\n PartialUnit\n  Subprogram @f LinkageName:strp=_Zshared\n")
 	a := le5.asm().units(fmt.Sprintf(`
 unit
@@ -359,12 +359,15 @@ unit
 	d.SetAlt(alt.open(t))
 	var x Namer
 	var found [1]Found
-	own := uint32(strings.Index(string(d.Str), "_Zown"))
+	own, plain := uint32(strings.Index(string(d.Str), "_Zown")), uint32(strings.Index(string(d.Str), "\x00g\x00")+1)
 	for label, want := range map[string]bool{"@own": true, "@spec": true, "@inline": false, "@line": false, "@alt": false, "@none": false} {
 		x.FindAll(d.Units[0], []Ref{Ref(a.labels[label])}, found[:])
 		err := found[0].Err()
-		if off := found[0].LinkageAt(d); (off != 0) != want || want && off != own || err != nil {
+		if off := found[0].NameAt(d, false); (off != 0) != want || want && off != own || err != nil {
 			t.Errorf("%s: %#x, %v", label, off, err)
+		}
+		if off := found[0].NameAt(d, true); label == "@none" && off != plain || label != "@none" && off != found[0].NameAt(d, false) {
+			t.Errorf("%s: %#x with plain names", label, off)
 		}
 	}
 	d.Str = append(d.Str, "no end"...)

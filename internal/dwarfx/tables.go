@@ -83,7 +83,7 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 	c := d.cursor(".debug_abbrev", d.Abbrev)
 	c.Seek(u.abbrevOff)
 	defer func(from int) { d.spend(c.Pos() - from) }(c.Pos())
-	t, fits := &abbrevTable{}, d.remember(tableMemory)
+	t, fits, owed := &abbrevTable{}, d.remember(tableMemory), 0
 	for {
 		start := c.Pos()
 		code := c.ULEB()
@@ -100,7 +100,10 @@ func (d *Data) fill(u *Unit, set *abbrevSet) (*abbrevTable, error) {
 		if err != nil {
 			return nil, err
 		}
-		fits = d.remember(t.codeMemory())
+		owed += t.codeMemory()
+		if owed >= tableMemory {
+			fits, owed = d.remember(owed), 0
+		}
 		t.crossing = t.crossing || set.abbrevs[i].crossing
 		t.typed = t.typed || set.abbrevs[i].typed
 		if !t.add(code, i) {

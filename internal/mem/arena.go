@@ -29,6 +29,7 @@ func (a *Arena[T]) Keep(s []T) []T {
 	if cap(s) != cap(a.free) {
 		a.next = min(max(2*a.next, firstBlock), largestBlock)
 		block := make([]T, n, max(n, a.next))
+		Populate(block[:cap(block)])
 		copy(block, s)
 		s = block
 	}

@@ -104,6 +104,7 @@ func (r *Reader) rowAt(from int, addr uint64) int {
 // at lo if a row is. Adjacent rows with the same file and line become one.
 func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 	from, rows := len(lines), r.table.Rows[first:]
+	file, of := uint32(0), uint32(dwarfx.EndOfCode) // the number of file of
 	for i := 0; i < len(rows)-1 && rows[i].Addr < hi; i++ {
 		row := rows[i]
 		begin, end := max(row.Addr, lo), min(rows[i+1].Addr, hi)
@@ -111,7 +112,10 @@ func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 			continue
 		}
 
-		file, addr, size := r.Files.Number(row.File), begin-r.load, end-begin
+		if row.File != of {
+			file, of = r.Files.Number(row.File), row.File
+		}
+		addr, size := begin-r.load, end-begin
 		n := len(lines) - 1
 		if n >= from {
 			last := &lines[n]
@@ -120,6 +124,10 @@ func (r *Reader) clip(lines []emit.Line, lo, hi uint64, first int) []emit.Line {
 				last.Size = uint32(merged)
 				continue
 			}
+		}
+		if size < 1<<32 && size <= ^addr { // as all real code
+			lines = append(lines, emit.Line{Addr: addr, Size: uint32(size), Line: row.Line, File: file})
+			continue
 		}
 		for part := range emit.Split(addr, size) {
 			lines = append(lines, emit.Line{Addr: part.Addr, Size: part.Size, Line: row.Line, File: file})

@@ -2,18 +2,18 @@ package naming
 
 import "symkit/internal/dwarfx"
 
-// linkageCache caches the numbers of linkage names by the offsets of the names in
-// .debug_str. A linker merges equal strings, so a name that many units have is at one
-// offset, and neither the string nor the name's entry in the table has to be read
-// again. The cache serves one goroutine and one file; without the cache, ceph-osd takes
-// 5 % more CPU time.
-type linkageCache struct {
+// nameCache caches the numbers of linkage names, and of plain names that get no scope, by the
+// offsets of the names in .debug_str. A linker merges equal strings, so a name that many
+// units have is at one offset, and neither the string nor the name's entry in the table has
+// to be read again. The cache serves one goroutine and one file; without the cache, ceph-osd
+// takes 5 % more CPU time.
+type nameCache struct {
 	data  *dwarfx.Data // whose .debug_str it is
-	slots []cachedLinkage
+	slots []cachedName
 }
 
-// cachedLinkage is the number of a linkage name.
-type cachedLinkage struct {
+// cachedName is the number of a name.
+type cachedName struct {
 	off    uint32 // of the name in .debug_str; 0 if the slot is free
 	number uint32
 	unit   uint32 // the unit that used the name
@@ -23,24 +23,24 @@ type cachedLinkage struct {
 const cacheBits = 17
 
 // slot returns the slot of an offset, whose entry may be that of another offset.
-func (c *linkageCache) slot(off uint32) *cachedLinkage {
+func (c *nameCache) slot(off uint32) *cachedName {
 	return &c.slots[off*0x9e3779b1>>(32-cacheBits)]
 }
 
 // start empties the cache unless its offsets are those of data's .debug_str.
-func (c *linkageCache) start(data *dwarfx.Data) {
+func (c *nameCache) start(data *dwarfx.Data) {
 	if c.data != data {
-		c.data, c.slots = data, make([]cachedLinkage, 1<<cacheBits)
+		c.data, c.slots = data, make([]cachedName, 1<<cacheBits)
 	}
 }
 
-// is reports whether l is the linkage name at an offset and was used by unit or an
+// is reports whether l is the name at an offset and was used by unit or an
 // earlier unit. A later unit then has a higher order, which changes nothing in the table.
-func (l *cachedLinkage) is(off uint32, unit int) bool {
+func (l *cachedName) is(off uint32, unit int) bool {
 	return off != 0 && l.off == off && l.unit <= uint32(unit)
 }
 
-// add caches the number of the linkage name at an offset, which unit uses.
-func (c *linkageCache) add(off uint32, unit int, number uint32) {
-	*c.slot(off) = cachedLinkage{off, number, uint32(unit)}
+// add caches the number of the name at an offset, which unit uses.
+func (c *nameCache) add(off uint32, unit int, number uint32) {
+	*c.slot(off) = cachedName{off, number, uint32(unit)}
 }

@@ -17,12 +17,12 @@ type Namer struct {
 	read      int    // bytes of names that table.read lacks
 	compared  uint64 // bytes that IsSymbolOf has read and made
 
-	cache linkageCache
+	cache nameCache
 	// For each origin of the current batch: the DIE that names it, the offset of its
-	// linkage name in .debug_str or 0, and the cache's entry for the offset.
+	// name in .debug_str or 0, and the cache's entry for the offset.
 	found  [batch]dwarfx.Found
 	offs   [batch]uint32
-	cached [batch]cachedLinkage
+	cached [batch]cachedName
 
 	// plain are the names of the current unit that need the scope of their
 	// declaration.
@@ -56,7 +56,7 @@ func (x *Namer) Unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []d
 	x.countRead()
 	err = x.table.end()
 	if err != nil {
-		x.cache = linkageCache{} // it has numbers without a text
+		x.cache = nameCache{} // it has numbers without a text
 		return nil, nil, err
 	}
 	return ofFuncs, ofOrigins, nil
@@ -95,10 +95,11 @@ func (x *Namer) unit(u *dwarfx.Unit, index int, funcs []dwarfx.Func, origins []d
 func (x *Namer) findBatch(u *dwarfx.Unit, refs []dwarfx.Ref) {
 	x.dies.FindAll(u, refs, x.found[:])
 	x.cache.start(u.Data())
+	unscoped := u.Language.Separator() == "" // as in C: equal plain names have one number
 	for i := range refs {
 		x.offs[i] = 0
 		if x.found[i].Err() == nil {
-			x.offs[i] = x.found[i].LinkageAt(u.Data())
+			x.offs[i] = x.found[i].NameAt(u.Data(), unscoped)
 		}
 		x.cached[i] = *x.cache.slot(x.offs[i])
 	}
@@ -119,7 +120,7 @@ func (x *Namer) origin(u *dwarfx.Unit, index int, ref dwarfx.Ref, i int, order u
 	number := x.number(&k, order)
 
 	// Functions that share an assembler label have different names.
-	if demangle.IsMangled(names.Linkage) {
+	if !f.HasLinkage() || demangle.IsMangled(names.Linkage) {
 		x.cache.add(off, index, number)
 	}
 	return number

@@ -12,7 +12,7 @@ import (
 // names do not fit is lost, and its names are removed.
 //
 // How many bytes are counted depends a little on the order: the text of a name can be made twice, and
-// each goroutine has a linkageCache. So a table for several goroutines is full at half of the limit.
+// each goroutine has a nameCache. So a table for several goroutines is full at half of the limit.
 
 // turn holds what the current unit has changed in a table.
 type turn struct {
