@@ -81,6 +81,15 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 	return openOther(path, opt)
 }
 
+// FromModule looks up addresses in a module that is open already, and that Close leaves open.
+func FromModule(ctx context.Context, m *companion.Module, opt Options) (*File, error) {
+	image, err := newModule(ctx, m, opt)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: m.Image.Main.Path(), source: image, image: image, close: func() {}}, nil
+}
+
 // FromIndex looks up addresses in a symbol file that is open already: path and buildID, which may be nil, are what
 // Path and BuildID return; heap is the number of bytes of its text in memory, 0 for a mapped file; release is called by
 // Close. Options.Memory bounds the functions that are kept.

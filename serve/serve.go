@@ -12,6 +12,7 @@ import (
 
 	"symkit/elfx/debuginfod"
 	"symkit/internal/objects"
+	"symkit/lookup/source"
 	"symkit/serve/gate"
 	"symkit/serve/internal/depot"
 	"symkit/serve/internal/intake"
@@ -50,7 +51,7 @@ type Options struct {
 	// Keep bounds the bytes of symbols that stay open for requests about addresses (package symbolicate); 0 means 1 GiB.
 	// Sources say where the source files are that such requests get.
 	Keep    int64
-	Sources []symbolicate.Source
+	Sources []source.Dir
 	// Requests is how many requests are answered at one time; 0 means 1,024. More get the status 503.
 	Requests int
 	// Stall is the time in which a client has to take or send 64 KiB, again and again; 0 means a minute.

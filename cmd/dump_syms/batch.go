@@ -15,6 +15,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/command"
 	"symkit/internal/quantity"
+	"symkit/lookup/source"
 )
 
 // batchRun is one run of dump_syms that writes into a store: what it reports.
@@ -22,6 +23,7 @@ type batchRun struct {
 	*cli
 	opt      dump.Options
 	store    *store.Store
+	sources  *source.Dirs // nil: source files are not stored
 	manifest *batch.Manifest
 	progress *progress
 	quiet    bool // without a summary
@@ -64,6 +66,13 @@ func (c *cli) batch(ctx context.Context, opt dump.Options) (code int, err error)
 		return command.Failed, err
 	}
 	defer b.store.Close()
+	b.sources, err = c.openSources()
+	if err != nil {
+		return command.Failed, err
+	}
+	if b.sources != nil {
+		defer b.sources.Close()
+	}
 
 	// No output may replace an input, such as a program that is to be dumped.
 	inputs := slices.Concat(c.inputs(), []string{c.FilesFrom, c.Done}, found.Paths())
@@ -141,6 +150,7 @@ func (b *batchRun) options(found *batch.Finder) batch.Options {
 	if b.Output != "" {
 		opt.Second = b.writeTo
 	}
+	opt.Sources = b.sources
 	var err error
 	opt.Search, err = b.search(append(b.DebugDir, found.Dirs...))
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"symkit/elfx/identity"
 	"symkit/internal/command"
 	"symkit/limits"
+	"symkit/lookup/source"
 )
 
 // wantELF describes the file to give, for errors about a file of another kind.
@@ -153,4 +154,16 @@ func members(path string) (text string, first error) {
 		}
 	}
 	return strings.Join(names, ", "), first
+}
+
+// openSources opens the directories of --source-dir: DIR, or PREFIX=DIR. Without --with-sources there are none.
+func (c *cli) openSources() (*source.Dirs, error) {
+	if !c.Sources {
+		return nil, nil
+	}
+	dirs, err := source.Open(source.ParseDirs(c.SourceDir))
+	if err != nil {
+		return nil, fmt.Errorf("--source-dir: %w", err)
+	}
+	return dirs, nil
 }

@@ -22,17 +22,19 @@ import (
 
 // storeFlags are the flags that only have a meaning with --store.
 type storeFlags struct {
-	Store     string `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, s3://BUCKET/PREFIX, or a symbol server: tecken+https://HOST/, sentry+https://HOST/ORG/PROJECT, breakpad+https://HOST/PATH. Symbol files and directories of these are inputs, too, after a check."`
-	TokenFile string `name:"token-file" placeholder:"FILE" help:"Read the token for a server from FILE. Default: the variable SYMKIT_TOKEN or, for Sentry, SENTRY_AUTH_TOKEN."`
-	Recursive bool   `short:"R" help:"Dump all ELF files below the directories given."`
-	Empty     bool   `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
-	FilesFrom string `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
-	Null      bool   `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
-	Force     bool   `help:"Replace symbol files that are in the store already."`
-	Compress  string `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
-	Layout    string `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
-	WithELF   bool   `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb); on servers where the protocol has a place for them."`
-	Alias     bool   `help:"Store a module under its file names too, not only under its SONAME."`
+	Store     string   `short:"s" placeholder:"DIR" help:"Write every module into the symbol store DIR, as NAME/ID/NAME.sym: a directory, s3://BUCKET/PREFIX, or a symbol server: tecken+https://HOST/, sentry+https://HOST/ORG/PROJECT, breakpad+https://HOST/PATH. Symbol files and directories of these are inputs, too, after a check."`
+	TokenFile string   `name:"token-file" placeholder:"FILE" help:"Read the token for a server from FILE. Default: the variable SYMKIT_TOKEN or, for Sentry, SENTRY_AUTH_TOKEN."`
+	Recursive bool     `short:"R" help:"Dump all ELF files below the directories given."`
+	Empty     bool     `name:"allow-empty" help:"Succeed if there is no ELF file in the packages or, with --recursive, below the directories, as for packages of documents in a distribution."`
+	FilesFrom string   `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
+	Null      bool     `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
+	Force     bool     `help:"Replace symbol files that are in the store already."`
+	Compress  string   `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
+	Layout    string   `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
+	WithELF   bool     `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb); on servers where the protocol has a place for them."`
+	Sources   bool     `name:"with-sources" help:"Store source files too, as a bundle in Sentry's format: NAME.src.zip beside the symbol file (breakpad), ID/sourcebundle (unified) or BUILDID.src.zip (gdb). Text that compilers embedded (-gembed-source), and files of --source-dir."`
+	SourceDir []string `name:"source-dir" sep:"none" placeholder:"DIR" help:"With --with-sources: take source files from DIR, or with PREFIX=DIR those of paths that begin with PREFIX. Files with another MD5 than in the line table are left out. May be repeated."`
+	Alias     bool     `help:"Store a module under its file names too, not only under its SONAME."`
 
 	upkeepFlags `group:"Upkeep of a store:"`
 }
@@ -66,6 +68,9 @@ func (c *cli) validateStore() error {
 	if err := c.addresses(); err != nil {
 		return err
 	}
+	if len(c.SourceDir) > 0 && !c.Sources {
+		return errors.New("--source-dir needs --with-sources")
+	}
 	if c.Store != "" {
 		switch {
 		case c.Output == "-" && c.Manifest == "-":
@@ -92,7 +97,7 @@ func (c *cli) validateStore() error {
 		set  bool
 	}{
 		{"recursive", c.Recursive}, {"allow-empty", c.Empty}, {"files-from", c.FilesFrom != ""}, {"force", c.Force}, {"compress", c.Compress != "none"},
-		{"token-file", c.TokenFile != ""}, {"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-elf", c.WithELF},
+		{"token-file", c.TokenFile != ""}, {"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-sources", c.Sources}, {"source-dir", len(c.SourceDir) > 0}, {"with-elf", c.WithELF},
 		{"manifest", c.Manifest != ""}, {"report", c.Report != ""}, {"memory", c.Memory != 0}, {"shard", c.Shard != ""}, {"done", c.Done != ""}, {"worker", c.Worker},
 	} {
 		if flag.set {
@@ -111,6 +116,8 @@ func (c *cli) validateServer() error {
 		return nil
 	case c.Layout != "breakpad" || c.Compress != "none":
 		return errors.New("--layout and --compress are not for servers, whose protocols decide; leave them out")
+	case c.Sources:
+		return errors.New("--with-sources: symbol servers take no source files; leave it out, or give a directory or a bucket")
 	case c.gsym():
 		return errors.New("--format=gsym: symbol servers take no GSYM files; leave it out, or give a directory")
 	}

@@ -24,6 +24,13 @@ func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error)
 		return command.Failed, err
 	}
 	defer s.Close()
+	sources, err := c.openSources()
+	if err != nil {
+		return command.Failed, err
+	}
+	if sources != nil {
+		defer sources.Close()
+	}
 
 	err = worker.Serve(ctx, os.Stdin, c.stdout, 1, func(ctx context.Context, line string) worker.Answer {
 		var about, manifest bytes.Buffer
@@ -31,7 +38,7 @@ func (c *cli) serve(ctx context.Context, opt dump.Options) (code int, err error)
 		one.Paths, one.messages = strings.Split(line, "\t"), command.NewMessages("dump_syms", &about)
 		one.stderr = one.messages
 		b := newBatchRun(&one, opt)
-		b.store, b.manifest = s, batch.NewManifest(&manifest)
+		b.store, b.sources, b.manifest = s, sources, batch.NewManifest(&manifest)
 		code, err := b.paths(ctx)
 		one.messages.Close()
 

@@ -91,7 +91,7 @@ func (c *cli) one(ctx context.Context, path string, syms *symbols.Sources, stder
 	code, err := j.run(ctx, func(res *walk.Result) error {
 		entry.Fill(res)
 		to := filepath.Join(c.Out, remote.Name(path)+extensions[c.Format])
-		return j.write(ctx, standin.Output{Path: to, Print: c.printer(path)}, res)
+		return j.write(ctx, standin.Output{Path: to, Print: c.printer(ctx, path)}, res)
 	})
 
 	path = remote.Shown(path) // in messages

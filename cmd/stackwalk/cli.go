@@ -13,6 +13,7 @@ import (
 	"symkit/internal/command"
 	"symkit/internal/remote"
 	"symkit/internal/standin"
+	"symkit/lookup/source"
 	"symkit/walk/report"
 	"symkit/walk/symserver"
 )
@@ -45,6 +46,9 @@ Examples:
 
   stackwalk --format=html core > page.html  a page to look at
 
+  stackwalk --format=html --source-dir /build=./src core > page.html
+                                            with the lines around each frame
+
   stackwalk --symbols ./store --format=json --out results *.dmp
 
 Exit codes: 0 done, 1 a crash dump cannot be read, 2 no stack, 80 wrong usage.`
@@ -64,6 +68,7 @@ type cli struct {
 
 	Format      string        `short:"f" enum:"text,json,machine,html" default:"text" placeholder:"FORMAT" help:"Output: text (default), json (rust-minidump's schema), machine (Breakpad's fields with | between them) or html (a page)."`
 	Source      string        `name:"source-link" placeholder:"URL" help:"Link source lines in a page: a URL with {path} and {line} in it, as https://host/{path}#L{line}."`
+	SourceDir   []string      `name:"source-dir" sep:"none" placeholder:"DIR" help:"In a page, show the lines around each frame from the source files below DIR, or with PREFIX=DIR those of paths that begin with PREFIX. May be repeated. Text that compilers embedded in ELF files (-gembed-source) needs no flag."`
 	Machine     bool          `short:"m" help:"The same as --format=machine."`
 	Thread      []int         `short:"t" placeholder:"ID" help:"Show only the thread with this id. May be repeated."`
 	Crashing    bool          `short:"c" name:"crashing-only" help:"Show only the thread that crashed."`
@@ -124,6 +129,12 @@ func (c *cli) Validate() error {
 	if c.Source != "" {
 		if err := report.CheckSourceLink(c.Source); err != nil {
 			return fmt.Errorf("--source-link: %w", err)
+		}
+	}
+	for _, dir := range source.ParseDirs(c.SourceDir) {
+		err := command.Directories("--source-dir", []string{dir.Dir})
+		if err != nil {
+			return err
 		}
 	}
 	if c.Crashing && len(c.Thread) > 0 {

@@ -49,11 +49,11 @@ func others() ([]usage.Command, []usage.Program) {
 }
 
 // reports returns the reports to write on the dump at the given path.
-func (c *cli) reports(dump string) []standin.Output {
+func (c *cli) reports(ctx context.Context, dump string) []standin.Output {
 	if c.other != nil {
 		return c.other.Outputs
 	}
-	return []standin.Output{{Path: c.Output, Print: c.printer(dump)}}
+	return []standin.Output{{Path: c.Output, Print: c.printer(ctx, dump)}}
 }
 
 // run is the whole program. It returns the exit code.

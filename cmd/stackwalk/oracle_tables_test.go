@@ -95,7 +95,7 @@ func TestOracleGenerated(t *testing.T) {
 		}
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()
-			args := append(slices.Clone(m.flags), "-O1", "-fno-omit-frame-pointer", "-z", "noexecstack", source(t, "generated.c"), "-o", "prog")
+			args := append(slices.Clone(m.flags), "-O1", "-fno-omit-frame-pointer", "-z", "noexecstack", sourceTree(t, "generated.c"), "-o", "prog")
 			compile(t, dir, m.cc, args...)
 			s := m.crash(t, dir, "prog", "")
 			want := "die method method method method stub run main * _start"
@@ -106,7 +106,7 @@ func TestOracleGenerated(t *testing.T) {
 	}
 }
 
-func source(t *testing.T, name string) string {
+func sourceTree(t *testing.T, name string) string {
 	path, err := filepath.Abs("../../walk/testdata/src/" + name)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func compile(t *testing.T, dir, cc string, args ...string) {
 // build makes tables.c and its library in a directory of their own, below that
 // of the machine's libraries.
 func (m *noTables) build(t *testing.T) string {
-	dir, src := t.TempDir(), source(t, "tables.c")
+	dir, src := t.TempDir(), sourceTree(t, "tables.c")
 	no := []string{"-fno-asynchronous-unwind-tables", "-fno-unwind-tables"}
 	args := slices.Concat(m.flags, no, []string{"-O2", "-fomit-frame-pointer", "-fPIC", "-shared", "-DLIBRARY", src, "-o", "libtables.so"})
 	compile(t, dir, m.cc, slices.DeleteFunc(args, func(a string) bool { return a == "-momit-leaf-frame-pointer" })...)

@@ -3,12 +3,34 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"symkit/elfx/companion"
 	"symkit/internal/command"
+	"symkit/lookup"
+	"symkit/lookup/source"
+	"symkit/walk"
+	"symkit/walk/report"
 	"symkit/walk/symbols"
 )
+
+// smallELF bounds the ELF files that are read for embedded source files without being asked for, in bytes.
+const smallELF = 64 << 20
+
+// sourceFiles finds the source files of the frames of a page.
+func (c *cli) sourceFiles(ctx context.Context, res *walk.Result) (report.Sources, error) {
+	dirs, err := source.Open(source.ParseDirs(c.SourceDir))
+	if err != nil {
+		return nil, fmt.Errorf("--source-dir: %w", err)
+	}
+	defer dirs.Close()
+	finder := source.NewFinder(dirs, lookup.Options{Search: companion.Search{Sysroots: c.Sysroot, DebugDirs: c.DebugDir}})
+	if len(c.SourceDir) == 0 {
+		finder.MaxELF = smallELF
+	}
+	return report.FindSources(ctx, res, finder), nil
+}
 
 // sources opens all sources of symbols. Those of many dumps show no progress, because several dumps are walked at the
 // same time; keep is symbols.Options.Keep for them.

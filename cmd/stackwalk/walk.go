@@ -85,7 +85,7 @@ func (c *cli) walk(ctx context.Context) (code int, err error) {
 	}
 	return j.run(ctx, func(res *walk.Result) error {
 		c.stderr.Erase()
-		for _, o := range c.reports(c.Dumps[0]) {
+		for _, o := range c.reports(ctx, c.Dumps[0]) {
 			err := j.write(ctx, o, res)
 			if err != nil {
 				return err
@@ -248,7 +248,7 @@ func (j *job) writeMinidump(ctx context.Context, res *walk.Result) error {
 
 // printer returns the function that writes the report on a dump in the format of the
 // command line.
-func (c *cli) printer(dump string) func(io.Writer, *walk.Result) error {
+func (c *cli) printer(ctx context.Context, dump string) func(io.Writer, *walk.Result) error {
 	return func(out io.Writer, res *walk.Result) error {
 		w := bufio.NewWriterSize(out, 1<<16)
 		var err error
@@ -258,7 +258,9 @@ func (c *cli) printer(dump string) func(io.Writer, *walk.Result) error {
 		case "machine":
 			err = peers.Machine(w, res)
 		case "html":
-			err = report.HTML(w, res, report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: remote.Name(dump)})
+			opt := report.PageOptions{Generator: "stackwalk " + command.Version(), SourceLink: c.Source, Dump: remote.Name(dump)}
+			opt.Sources, err = c.sourceFiles(ctx, res)
+			err = errors.Join(err, report.HTML(w, res, opt))
 		default:
 			err = report.Text(w, res, report.TextOptions{Brief: c.Brief, Contents: c.Contents})
 		}

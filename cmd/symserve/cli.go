@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"symkit/internal/command"
+	"symkit/lookup/source"
 	"symkit/serve"
 	"symkit/serve/gate"
-	"symkit/serve/symbolicate"
 )
 
 const description = `Serve the symbols in a store, and take more: a symbol server without any state but the store.
@@ -107,7 +107,7 @@ func (c *cli) serve(ctx context.Context) error {
 		Accept: gate.Accept(c.Accept), Journal: c.stderr, MaxUpload: int64(c.MaxUpload), Uploads: c.Uploads, Memory: int64(c.Memory), Timeout: c.Timeout, Version: command.Version(), Keep: int64(c.Keep)}
 	for _, text := range c.Source {
 		prefix, dir, _ := strings.Cut(text, "=")
-		opt.Sources = append(opt.Sources, symbolicate.Source{Prefix: strings.TrimSuffix(prefix, "/"), Dir: dir})
+		opt.Sources = append(opt.Sources, source.Dir{Prefix: strings.TrimSuffix(prefix, "/"), Dir: dir})
 	}
 	if c.Journal != "" {
 		f, err := os.OpenFile(c.Journal, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)

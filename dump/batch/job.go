@@ -24,15 +24,17 @@ import (
 // module. Between prepare and do the files are closed, so that a waiting job holds no
 // memory.
 type job struct {
-	b      *sink
-	mod    *module
-	in     *single.Module // the module's files, open within prepare and dump
-	debug  string         // path of the separate debug file that prepare found
-	paths  []string       // of the symbol file in the store
-	elf    []elfCopy      // the ELF files to store with the symbol file
-	memory int64          // estimate of the dump's memory, in bytes
-	rec    Record
-	err    error // why the module cannot be dumped
+	b     *sink
+	mod   *module
+	in    *single.Module // the module's files, open within prepare and dump
+	debug string         // path of the separate debug file that prepare found
+	paths []string       // of the symbol file in the store
+	elf   []elfCopy      // the ELF files to store with the symbol file
+	// sources are the paths of the bundle of source files.
+	sources []string
+	memory  int64 // estimate of the dump's memory, in bytes
+	rec     Record
+	err     error // why the module cannot be dumped
 
 	exists  bool  // the store has all outputs
 	lookErr error // why that is not known
@@ -83,6 +85,9 @@ func (j *job) identify(ctx context.Context) error {
 	j.paths, err = b.store.Paths(place, b.kind())
 	if err == nil && b.opt.ELF {
 		j.elf, err = elfCopies(j.in, b.store, place, b.opt.GDB)
+	}
+	if err == nil && b.opt.Sources != nil {
+		j.sources, err = b.store.Paths(place, store.Sources)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.rec.Input, err)
@@ -237,7 +242,11 @@ func (j *job) dump(ctx context.Context) (r Result, err error) {
 	j.in.Rejected()
 	r.Stats, r.Warnings, r.Stripped, r.Probes, r.Lost = &m.Stats, j.in.Warnings, j.in.Stripped, j.in.AllProbes(), j.in.Lost(m)
 	j.describe(&r)
-	return r, copyELF(j.in, j.b.store, j.elf)
+	err = copyELF(j.in, j.b.store, j.elf)
+	if err == nil {
+		err = j.storeSources(ctx)
+	}
+	return r, err
 }
 
 // describe fills in the record of a written module.

@@ -10,6 +10,7 @@ import (
 	"symkit/dump"
 	"symkit/dump/single"
 	"symkit/elfx/companion"
+	sourcefiles "symkit/lookup/source"
 )
 
 // ErrEmptyPackage: a package has no ELF file.
@@ -33,6 +34,9 @@ type Options struct {
 	// ELF stores the ELF files, too. GDB says that the store has GDB's layout, in which a program with debug
 	// information has two places.
 	ELF, GDB bool
+	// Sources, if not nil, stores source files, too, as a bundle: those that compilers embedded in the ELF files, and
+	// those of these directories.
+	Sources *sourcefiles.Dirs
 	// Second, if not nil, writes a module a second time, even if the store has the module.
 	Second func(ctx context.Context, write func(io.Writer) error) error
 	// Advise, if not nil, adds advice to the texts of errors and warnings that Records have.

@@ -27,7 +27,7 @@ const maxSuffix = len(".zst")
 // suffix returns what the compression adds to the names of files of a kind. symbolicator recognises compression by the
 // content, not by the name.
 func (o Options) suffix(kind Kind) string {
-	if o.Layout == Breakpad || o.Layout == GDB && kind <= GSYM {
+	if o.Layout != Unified && kind <= GSYM {
 		return suffixes[o.Compression]
 	}
 	return ""
@@ -35,7 +35,7 @@ func (o Options) suffix(kind Kind) string {
 
 // compression returns how files of a kind are compressed.
 func (o Options) compression(kind Kind) Compression {
-	if kind <= GSYM || o.Layout == Unified {
+	if kind <= GSYM || o.Layout == Unified && kind != Sources { // a bundle is packed
 		return o.Compression
 	}
 	return None

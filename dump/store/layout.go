@@ -17,12 +17,12 @@ type Layout uint8
 // the second digit.
 const (
 	// Breakpad has NAME/ID/NAME.sym (Breakpad's SimpleSymbolSupplier, Tecken), and NAME.gsym beside it, the file
-	// name that llvm-symbolizer looks for.
+	// name that llvm-symbolizer looks for, and NAME.src.zip.
 	Breakpad Layout = iota
 	// Unified has ID/breakpad, ID/executable and ID/debuginfo (Sentry's
-	// symbolicator), and ID/gsym; the ID is the build id, else the module's.
+	// symbolicator), ID/sourcebundle, and ID/gsym; the ID is the build id, else the module's.
 	Unified
-	// GDB has BUILDID.sym, BUILDID.gsym, BUILDID.debug and the program as BUILDID (GDB manual,
+	// GDB has BUILDID.sym, BUILDID.gsym, BUILDID.src.zip, BUILDID.debug and the program as BUILDID (GDB manual,
 	// "Separate Debug Files"). GDB looks for them below a directory .build-id.
 	GDB
 )
@@ -40,6 +40,7 @@ const (
 	GSYM                   // the same in LLVM's format
 	Executable             // the ELF file that is loaded
 	DebugInfo              // the ELF file with the debug information alone
+	Sources                // the source files: a bundle of package lookup/source
 )
 
 var (
@@ -50,8 +51,8 @@ var (
 	errNoPlace = errors.New("this layout has no place for ELF files")
 	// errNoELF is the error for an ELF file on a server that has no place for it.
 	errNoELF = errors.New("this server takes symbol files alone")
-	// errNoGSYM is the error for a GSYM file on a server.
-	errNoGSYM = errors.New("symbol servers take no GSYM files")
+	// errNoGSYM is the error for a GSYM file or a bundle on a server.
+	errNoGSYM = errors.New("symbol servers take no GSYM files and no source files")
 	// errNameTooLong is the error for a name that file systems do not accept.
 	errNameTooLong = errors.New("name is too long for a file")
 )
@@ -84,16 +85,16 @@ func (l Layout) paths(m Module, kind Kind) (paths []string, err error) {
 	id = strings.ToLower(id)
 	id = id[:2] + "/" + id[2:]
 	if l == Unified {
-		return []string{id + "/" + [...]string{"breakpad", "gsym", "executable", "debuginfo"}[kind]}, nil
+		return []string{id + "/" + [...]string{"breakpad", "gsym", "executable", "debuginfo", "sourcebundle"}[kind]}, nil
 	}
-	return []string{id + [...]string{".sym", ".gsym", "", ".debug"}[kind]}, nil
+	return []string{id + [...]string{".sym", ".gsym", "", ".debug", ".src.zip"}[kind]}, nil
 }
 
 func breakpadPaths(m Module, kind Kind) (paths []string, err error) {
-	if kind > GSYM {
+	if kind == Executable || kind == DebugInfo {
 		return nil, errNoPlace
 	}
-	suffix := [...]string{".sym", ".gsym"}[kind]
+	suffix := map[Kind]string{Symbols: ".sym", GSYM: ".gsym", Sources: ".src.zip"}[kind]
 
 	for _, name := range m.Names {
 		// Breakpad replaces the ending .pdb, which modules of Windows have.

@@ -49,6 +49,7 @@ func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, t *LineTable) error {
 
 	if h.version == 5 {
 		d.readLineEntries(c, u, t, func(f LineFile) { h.dirs = append(h.dirs, f.Name) })
+		t.texts = t.texts[:0] // of files alone
 		d.readLineEntries(c, u, t, func(f LineFile) { h.files = append(h.files, f) })
 	} else {
 		readLineTablesV4(c, t)
@@ -83,11 +84,14 @@ func readLineFileV4(c *wire.Cursor, name []byte) LineFile {
 	return f
 }
 
-// Content types of DWARF 5 line table entries (§6.2.4.1). The others (time,
-// size, MD5, LLVM's embedded source) are skipped by their form.
+// Content types of DWARF 5 line table entries (§6.2.4.1), and of the text of a file: that of DWARF 6, and LLVM's. The
+// others (time, size), and those of the text unless it is asked for, are skipped by their form.
 const (
-	lnctPath = 1
-	lnctDir  = 2
+	lnctPath       = 1
+	lnctDir        = 2
+	lnctMD5        = 5
+	lnctSource     = 6
+	lnctLLVMSource = 0x2001
 )
 
 // readLineEntries reads one of the two tables of DWARF 5, directories or files, which
@@ -123,8 +127,13 @@ func (d *Data) readLineEntries(c *wire.Cursor, u *Unit, t *LineTable, add func(L
 				f.Name = forms.lineString(c, at, v)
 			case lnctDir:
 				f.Dir = v.v
+			default:
+				if t.Texts {
+					t.readText(&forms, c, col.content, at, v)
+				}
 			}
 		}
+		t.nextText()
 		t.pay(c, nameMemory)
 		add(f)
 	}
@@ -143,4 +152,28 @@ func (u *Unit) lineString(c *wire.Cursor, at int, v value) []byte {
 		c.Fail(at, err)
 	}
 	return s
+}
+
+// readText reads a column of an entry that is about the text of a file.
+func (t *LineTable) readText(forms *Unit, c *wire.Cursor, content uint64, at int, v value) {
+	switch content {
+	case lnctMD5:
+		if v.form == formData16 && c.Err() == nil {
+			t.text.MD5 = forms.data.Line[c.Pos()-16 : c.Pos()]
+		}
+	case lnctSource, lnctLLVMSource:
+		// A producer that has no text of one file among others gives an empty one.
+		text := forms.lineString(c, at, v)
+		if len(text) > 0 {
+			t.text.Source = text
+		}
+	}
+}
+
+// nextText ends the entry of a file.
+func (t *LineTable) nextText() {
+	if t.Texts {
+		t.texts = append(t.texts, t.text)
+		t.text = LineText{}
+	}
 }

@@ -74,6 +74,9 @@ type LineTable struct {
 	// Full makes ReadLines fill Places, and keep rows that differ in their place alone. That takes longer.
 	Full bool
 
+	// Texts makes the table keep what Text returns.
+	Texts bool
+
 	// Rows ascend strictly, except that a row may follow an EndOfCode row of the same
 	// address.
 	Rows []LineRow
@@ -82,10 +85,26 @@ type LineTable struct {
 	owed       uint64 // bytes that were not paid for yet
 	paid       int    // rows that were
 	h          lineHeader
+	texts      []LineText // by file
+	text       LineText   // of the entry that is read
 	seqs       []lineSeq
 	flat       []LineRow // scratch of flatten
 	flatPlaces []Place
 	steps      lineSteps
+}
+
+// LineText is what a line table says about the text of a file. Both alias a section.
+type LineText struct {
+	Source []byte // nil: the text is not embedded
+	MD5    []byte // of the text, nil if it is not known
+}
+
+// Text returns the text of file number n of the table, if Texts was set.
+func (t *LineTable) Text(n uint32) LineText {
+	if uint64(n) >= uint64(len(t.texts)) {
+		return LineText{}
+	}
+	return t.texts[n]
 }
 
 // lineSeq is code without a gap, [lo, hi), and its rows; the last one is an EndOfCode
@@ -168,7 +187,7 @@ func (t *LineTable) pay(c *wire.Cursor, bytes int) {
 // the error no longer.
 func (t *LineTable) released(err error) error {
 	if errors.Is(err, limits.ErrExceeded) {
-		*t = LineTable{Pay: t.Pay, Full: t.Full}
+		*t = LineTable{Pay: t.Pay, Full: t.Full, Texts: t.Texts}
 	}
 	return err
 }

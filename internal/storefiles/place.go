@@ -15,10 +15,11 @@ const (
 	GSYM            // the same in LLVM's format
 	Executable      // an ELF file that is loaded
 	DebugInfo       // an ELF file with debug information
+	Sources         // the source files, as a bundle
 )
 
 func (k Kind) String() string {
-	return [...]string{"other", "symbols", "gsym", "executable", "debuginfo"}[k]
+	return [...]string{"other", "symbols", "gsym", "executable", "debuginfo", "sources"}[k]
 }
 
 // Place is what the path of a file says about it.
@@ -38,7 +39,7 @@ type Place struct {
 const Private = ".symkit"
 
 // unifiedNames are the names of files in layout unified.
-var unifiedNames = map[string]Kind{"breakpad": Symbols, "gsym": GSYM, "executable": Executable, "debuginfo": DebugInfo}
+var unifiedNames = map[string]Kind{"breakpad": Symbols, "gsym": GSYM, "executable": Executable, "debuginfo": DebugInfo, "sourcebundle": Sources}
 
 // PlaceOf reads a path by the layouts of package dump/store, and by that of debuginfod servers.
 func PlaceOf(key string) Place {
@@ -47,7 +48,16 @@ func PlaceOf(key string) Place {
 	n := len(parts)
 	base := Unpacked(parts[n-1])
 	stem, isSym := strings.CutSuffix(base, ".sym")
-	gsymStem, isGSYM := strings.CutSuffix(base, ".gsym")
+	symbols := Symbols
+	for _, other := range []struct {
+		suffix string
+		kind   Kind
+	}{{".gsym", GSYM}, {".src.zip", Sources}} {
+		rest, ok := strings.CutSuffix(base, other.suffix)
+		if ok {
+			symbols, stem, isSym = other.kind, rest, true
+		}
+	}
 
 	// The id is one part of the path, or two of which the first one has two digits.
 	id, divided := "", false
@@ -58,18 +68,14 @@ func PlaceOf(key string) Place {
 		}
 	}
 	beside := n >= 2 && isPair(parts[n-2]) // of two digits, which the name of the file continues
-	symbols := Symbols
-	if isGSYM {
-		symbols, stem = GSYM, gsymStem
-	}
 	unified := unifiedNames[base]
 	debug, isDebug := strings.CutSuffix(base, ".debug")
 	switch {
 	case parts[0] == Private:
 		return p
-	case beside && (isSym || isGSYM) && IsHex(stem):
+	case beside && isSym && IsHex(stem):
 		p.Kind, p.ID, p.Sure = symbols, parts[n-2]+stem, true
-	case isSym || isGSYM:
+	case isSym:
 		p.Kind = symbols
 		if n >= 3 && IsHex(parts[n-2]) {
 			p.Name, p.ID = parts[n-3], parts[n-2]

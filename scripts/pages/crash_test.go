@@ -1,9 +1,11 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -498,4 +500,39 @@ func hostile() *walk.Result {
 	r.Stacks[0].End, r.Stacks[0].Complete = all, false
 	r.Stacks[1].Frames = r.Stacks[0].Frames[:3]
 	return r
+}
+
+// TestCrashSource: the page of a crash shows the lines that the compiler embedded, each on a line of its own, and that of
+// the frame stands out. CLANG names the compiler.
+func TestCrashSource(t *testing.T) {
+	dir := t.TempDir()
+	text := "/* <b>bold</b> */\nint crash(volatile int *p)\n{\n\treturn *p = 1; // \u202e the write\n}\n\nint main(void) { return crash(0); }\n"
+	code := filepath.Join(dir, "app.c")
+	app := filepath.Join(dir, "app")
+	err := os.WriteFile(code, []byte(text), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clang := cmp.Or(os.Getenv("CLANG"), "clang")
+	out, err := exec.Command(clang, "-gdwarf-5", "-gembed-source", "-O0", "-o", app, code).CombinedOutput()
+	if err == nil {
+		err = os.Remove(code)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v: %s", clang, err, out)
+	}
+	// Without a name for cores, the system puts them into the working directory.
+	cmd := exec.Command("gdb", "-batch", "-ex", "run", "-ex", "generate-core-file core", app)
+	cmd.Dir = dir
+	out, err = cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("gdb: %v: %s", err, out)
+	}
+	p := open(t, write(t, "crash.html", program(t, "stackwalk", []string{"--format=html", "--exe", app, filepath.Join(dir, "core")})))
+	p.want(`document.querySelector(".code .hit").textContent`, "4\treturn *p = 1; // \\u{202e} the write")
+	p.want(`document.querySelector(".code .code-line").textContent`, "1/* <b>bold</b> */")
+	p.want(`String(document.querySelectorAll("header .code .code-line").length)`, "7")
+	p.want(`String(new Set([...document.querySelectorAll("header .code .code-line")].map(l => l.getBoundingClientRect().top)).size)`, "7")
+	p.want(`String(document.querySelector(".code b"))`, "null")
+	accessible(t, strings.TrimPrefix(p.url, "file://"))
 }

@@ -4,22 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"os"
-	"path"
 	"strconv"
 	"strings"
 
 	"symkit/lookup"
+	"symkit/lookup/source"
 )
 
-// Limits of requests of /source/v1 and /asm/v1, and of the file of the answer, in bytes.
-const (
-	maxSmallBody = 64 << 10
-	maxSource    = 16 << 20
-)
+// maxSmallBody bounds requests of /source/v1 and /asm/v1, in bytes.
+const maxSmallBody = 64 << 10
 
 // address is a number in hexadecimal with 0x, as the Firefox Profiler writes it.
 type address uint64
@@ -147,22 +142,11 @@ func (s *Server) sourceText(file string) (string, error) {
 	unread := func(reason string) error {
 		return &failure{http.StatusNotFound, "An error occurred when reading the file: " + reason}
 	}
-	slashed := strings.ReplaceAll(file, `\`, "/")
-	best, rest := -1, ""
-	for i, source := range s.opt.Sources {
-		prefix := strings.TrimRight(source.Prefix, "/")
-		below, ok := strings.CutPrefix(slashed, prefix)
-		if ok && (prefix == "" || strings.HasPrefix(below, "/")) && (best < 0 || len(prefix) > len(s.opt.Sources[best].Prefix)) {
-			best, rest = i, below
-		}
-	}
-	if best < 0 {
-		return "", unread("the server has no source files with such a path")
-	}
-	name := strings.TrimPrefix(path.Clean("/"+rest), "/")
-	text, err := readSource(s.roots[best], name)
+	text, err := s.sources.Text(file)
 	switch {
-	case errors.Is(err, errSource):
+	case errors.Is(err, source.ErrNone):
+		return "", unread("the server has no source files with such a path")
+	case errors.Is(err, source.ErrText):
 		return "", unread(err.Error())
 	case errors.Is(err, fs.ErrNotExist):
 		return "", unread("the server does not have the file")
@@ -170,26 +154,5 @@ func (s *Server) sourceText(file string) (string, error) {
 		s.opt.Log(err)
 		return "", unread("the server cannot read the file")
 	}
-	return text, nil
-}
-
-// errSource: a file is no text that can be sent.
-var errSource = errors.New("the file is not a regular file of at most 16 MiB")
-
-// readSource reads a file below a directory, which no link leads out of.
-func readSource(root *os.Root, name string) (string, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSource {
-		return "", errSource
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSource))
-	return string(text), err
+	return string(text), nil
 }

@@ -17,13 +17,13 @@ package symbolicate
 import (
 	"cmp"
 	"context"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"symkit/elfx"
 	"symkit/lookup"
+	"symkit/lookup/source"
 )
 
 // Store has the symbols and the files of modules. Its methods are called from any number of goroutines.
@@ -47,16 +47,9 @@ type Options struct {
 	// Timeout bounds the time of a request; 0 means a minute.
 	Timeout time.Duration
 	// Sources say where source files are.
-	Sources []Source
+	Sources []source.Dir
 	// Log, if not nil, is called with errors of the store that clients do not see.
 	Log func(err error)
-}
-
-// Source is a directory of source files.
-type Source struct {
-	// Prefix is how the paths begin in symbol files, without a slash at its end; the rest of a path is the path below Dir.
-	Prefix string
-	Dir    string
 }
 
 // Server answers requests. Its methods may be called from any number of goroutines.
@@ -65,25 +58,22 @@ type Server struct {
 	opt     Options
 	files   *lookup.Cache
 	started time.Time
-	roots   []*os.Root // of the Sources
+	sources *source.Dirs
 }
 
 // New returns the server of a store. The error is that of a directory of Options.Sources.
-func New(store Store, opt Options) (*Server, error) {
+func New(store Store, opt Options) (s *Server, err error) {
 	opt.MaxAge = cmp.Or(opt.MaxAge, 10*time.Minute)
 	opt.Timeout = cmp.Or(opt.Timeout, time.Minute)
 	if opt.Log == nil {
 		opt.Log = func(error) {}
 	}
-	s := &Server{store: store, opt: opt, started: time.Now()}
+	s = &Server{store: store, opt: opt, started: time.Now()}
 	s.files = lookup.NewCache(opt.Memory, s.openModule)
-	for _, source := range opt.Sources {
-		root, err := os.OpenRoot(source.Dir)
-		if err != nil {
-			s.Close()
-			return nil, err
-		}
-		s.roots = append(s.roots, root)
+	s.sources, err = source.Open(opt.Sources)
+	if err != nil {
+		s.files.Close()
+		return nil, err
 	}
 	return s, nil
 }
@@ -91,9 +81,7 @@ func New(store Store, opt Options) (*Server, error) {
 // Close closes all files. No request may be in progress.
 func (s *Server) Close() {
 	s.files.Close()
-	for _, root := range s.roots {
-		_ = root.Close() // of a directory
-	}
+	s.sources.Close()
 }
 
 // Forget has the next request open the symbols of a module again, since the store has others now.

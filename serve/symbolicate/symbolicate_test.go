@@ -20,6 +20,7 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/lookup"
+	"symkit/lookup/source"
 	"symkit/serve/symbolicate"
 )
 
@@ -474,7 +475,7 @@ func TestSource(t *testing.T) {
 	}
 	st := testStore()
 	st.symbols["evil/"+plainID] = "MODULE Linux x86_64 " + plainID + " evil\nFILE 0 /src/../../secret\nFILE 1 /src/nothing.c\nFILE 2 /other/x.c\nFILE 3 C:\\src\\main.rs\nFUNC 0 10 0 f\n0 1 1 0\n1 1 1 1\n2 1 1 2\n3 1 1 3\n4 1 1 9\n"
-	s := server(t, st, symbolicate.Options{Sources: []symbolicate.Source{{Prefix: "/src", Dir: filepath.Join(dir, "src")}, {Prefix: "/rustc", Dir: filepath.Join(dir, "lib")}, {Prefix: `C:/src`, Dir: filepath.Join(dir, "src")}}})
+	s := server(t, st, symbolicate.Options{Sources: []source.Dir{{Prefix: "/src", Dir: filepath.Join(dir, "src")}, {Prefix: "/rustc", Dir: filepath.Join(dir, "lib")}, {Prefix: `C:/src`, Dir: filepath.Join(dir, "src")}}})
 	request := func(name, id, offset, file string) string {
 		return `{"debugName": "` + name + `", "debugId": "` + id + `", "moduleOffset": "` + offset + `", "file": "` + file + `"}`
 	}
@@ -508,7 +509,7 @@ func TestSource(t *testing.T) {
 			t.Errorf("%.100s: %d\n%s\nwant\n%s", c.body, w.Code, w.Body, c.want)
 		}
 	}
-	_, err := symbolicate.New(st, symbolicate.Options{Sources: []symbolicate.Source{{Dir: filepath.Join(dir, "none")}}})
+	_, err := symbolicate.New(st, symbolicate.Options{Sources: []source.Dir{{Dir: filepath.Join(dir, "none")}}})
 	if err == nil {
 		t.Error("a directory that is missing")
 	}

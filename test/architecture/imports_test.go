@@ -14,16 +14,16 @@ import (
 // may import (see ARCHITECTURE.md).
 var allowed = map[string][]string{
 	// The programs.
-	"cmd/dump_syms":     {"check/report", "check/storecheck", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "dump/upkeep", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/printable", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits"},
-	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
+	"cmd/dump_syms":     {"check/report", "check/storecheck", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "dump/upkeep", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/printable", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits", "lookup/source"},
+	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "lookup", "lookup/source", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols", "walk/symbols/sources"},
 	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
-	"cmd/symserve":      {"internal/command", "internal/usage", "serve", "serve/gate", "serve/symbolicate"},
+	"cmd/symserve":      {"internal/command", "internal/usage", "lookup/source", "serve", "serve/gate"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
 
 	// The symbol server.
-	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "internal/spool", "lookup", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
+	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "internal/spool", "lookup", "lookup/source", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
 	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
 	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/objects", "internal/packing"},
@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
 	"serve/internal/tokens":   {"internal/smallfile"},
 	"serve/internal/uploads":  {"internal/par", "internal/printable", "internal/quantity", "internal/spool", "serve/gate", "serve/internal/breakpad", "serve/internal/depot", "serve/internal/intake", "serve/internal/tecken", "serve/internal/tokens"},
-	"serve/symbolicate":       {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup"},
+	"serve/symbolicate":       {"elfx", "elfx/identity", "internal/disasm", "internal/mem", "internal/par", "lookup", "lookup/source"},
 
 	// Stacks of crashed processes.
 	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources", "walk/tombstone"},
@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"walk/minidump":            {"elfx", "internal/printable", "internal/quantity", "internal/wire", "walk", "walk/internal/mdmp"},
 	"walk/peers":               {"internal/printable", "walk", "walk/internal/shown"},
 	"walk/peers/rawdump":       {"internal/printable", "internal/wire", "walk/internal/mdmp"},
-	"walk/report":              {"internal/page", "internal/printable", "internal/quantity", "walk", "walk/internal/shown"},
+	"walk/report":              {"internal/page", "internal/printable", "internal/quantity", "lookup/source", "walk", "walk/internal/shown"},
 	"walk/signature":           {"internal/smallfile", "walk", "walk/internal/shown"},
 	"walk/symbols/sources":     {"elfx", "elfx/archive", "elfx/companion", "elfx/identity", "emit", "internal/filename", "internal/limitof", "internal/mem", "internal/packing", "internal/wire", "limits", "walk"},
 	"walk/symbols/elfsyms":     {"dump", "elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "emit", "limits", "walk", "walk/symbols/sources"},
@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/gsymout", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
-	"dump/batch":            {"check/lint", "check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "emit", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/packing", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/wire", "limits", "located"},
+	"dump/batch":            {"check/lint", "check/report", "dump", "dump/single", "dump/store", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/identity", "emit", "internal/address", "internal/atomicfile", "internal/crash", "internal/filename", "internal/limitof", "internal/mem", "internal/packing", "internal/page", "internal/par", "internal/printable", "internal/quantity", "internal/remote", "internal/spool", "internal/wire", "limits", "located", "lookup", "lookup/source"},
 	"internal/plt":          {"elfx", "internal/filename", "internal/wire"},
 	"internal/debuginfo":    {"elfx", "elfx/companion", "internal/dwarfx", "internal/par", "limits"},
 	"internal/dwarfx":       {"elfx", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
@@ -125,6 +125,7 @@ var allowed = map[string][]string{
 	"emit":                 {"internal/printable", "located"},
 	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
+	"lookup/source":        {"internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
 	"lookup/gsym":          {"internal/wire"},

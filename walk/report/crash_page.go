@@ -35,6 +35,8 @@ type PageOptions struct {
 	SourceLink string
 	// Dump is the path of the dump.
 	Dump string
+	// Sources are the source files at hand, of which the lines around each frame are shown.
+	Sources Sources
 }
 
 // HTML writes a result as one page. The page has the stacks that fit into a bounded size,

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
+	"symkit/lookup/source"
 	"symkit/walk"
 )
 
@@ -270,5 +272,36 @@ func TestPagePrint(t *testing.T) {
 	}
 	if !strings.Contains(text, "Printed: the first 10 of 30 stacks.") {
 		t.Error("the page does not say what is printed")
+	}
+}
+
+// TestSources: the lines around a frame are shown, escaped, and a file that is not the right one is named.
+func TestSources(t *testing.T) {
+	r := stackOf(0x2000, 0x3000)
+	file := r.Stacks[0].Frames[0].Place.File
+	text := []byte("1\n2\n3\n4\n5\n<script>6</script>\n\u202e7\n8\n")
+	sources := Sources{r.Process.Modules[0]: {file: source.Found{Text: text}}}
+	page := pageOf(t, r, PageOptions{Sources: sources})
+	for _, want := range []string{
+		`<span class="code-line hit"><span class="number">7</span>\u{202e}7</span>`, `<span class="number">6</span>&lt;script&gt;6&lt;/script&gt;</span>`, `<span class="number">2</span>2</span>`,
+	} {
+		if strings.Count(page, want) != 3 { // of the crash, and of each frame
+			t.Errorf("%d times %s", strings.Count(page, want), want)
+		}
+	}
+	if strings.Contains(page, `<span class="number">1</span>`) {
+		t.Error("a line far away")
+	}
+	for want, found := range map[string]source.Found{
+		"the line table has another MD5": {Text: text, Other: true}, "does not have this line": {Text: []byte("1\n")}, "cannot be read: too large": {Err: errors.New("too large")},
+	} {
+		sources[r.Process.Modules[0]][file] = found
+		page := pageOf(t, r, PageOptions{Sources: sources})
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say: %s", want)
+		}
+	}
+	if strings.Contains(pageOf(t, r, PageOptions{}), "<pre class=\"code\"") {
+		t.Error("source code without source files")
 	}
 }
