@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the programs that symkit's can take the place of: rust-minidump's
 # minidump-stackwalk and Mozilla's dump_syms, from crates.io; also gimli's addr2line, as
-# gimli-addr2line, Sentry's sentry-cli from npm, and two programs of LLVM 23 from Debian's
-# packages of sid, as llvm23-gsymutil and llvm23-cxxfilt. Breakpad's programs are compared if they
+# gimli-addr2line, Sentry's sentry-cli from npm, and LLVM 23's llvm-gsymutil from Debian's packages
+# of sid, as llvm23-gsymutil. Breakpad's programs are compared if they
 # are there: minidump_stackwalk, microdump_stackwalk, and dump_syms as breakpad-dump_syms.
 #
 #   peers.sh
@@ -29,7 +29,7 @@ skip() { # PROGRAM REASON
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
 	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server \
-		llvm23-gsymutil llvm23-cxxfilt sym_upload bugsnag-cli; do
+		llvm23-gsymutil sym_upload bugsnag-cli; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
 	exit
@@ -70,7 +70,7 @@ if [[ ! -x $peers/samply-server ]]; then
 	fi
 fi
 
-# The programs of LLVM 23 run with the libraries of sid.
+# llvm-gsymutil runs with the libraries of sid.
 llvm() {
 	local dir=$peers/sid
 	mkdir -p "$dir/apt/lists/partial" "$dir/apt/archives/partial" "$dir/packages"
@@ -89,13 +89,10 @@ llvm() {
 	) || return
 	rm -rf "$dir/apt" "$dir/packages"
 	local libraries=$dir/usr/lib/x86_64-linux-gnu
-	for program in gsymutil cxxfilt; do
-		printf '#!/bin/sh\nexec %s/ld-linux-x86-64.so.2 --library-path %s %s/usr/lib/llvm-23/bin/llvm-%s "$@"\n' \
-			"$libraries" "$libraries" "$dir" "$program" >"$peers/llvm23-$program"
-		chmod +x "$peers/llvm23-$program"
-	done
+	printf '#!/bin/sh\nexec %s/ld-linux-x86-64.so.2 --library-path %s %s/usr/lib/llvm-23/bin/llvm-gsymutil "$@"\n' \
+		"$libraries" "$libraries" "$dir" >"$peers/llvm23-gsymutil"
+	chmod +x "$peers/llvm23-gsymutil"
 }
-if [[ ! -x $peers/llvm23-gsymutil || ! -x $peers/llvm23-cxxfilt ]] && ! llvm; then
+if [[ ! -x $peers/llvm23-gsymutil ]] && ! llvm; then
 	skip llvm23-gsymutil "the packages of sid cannot be fetched"
-	skip llvm23-cxxfilt "the packages of sid cannot be fetched"
 fi

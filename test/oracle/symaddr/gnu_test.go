@@ -48,7 +48,7 @@ func compareLarge(t *testing.T, list, theirs string, pcs int) {
 	for _, m := range large(t) {
 		m.pcs = min(m.pcs, pcs)
 		t.Run(m.name, func(t *testing.T) {
-			c := &gnuComparison{t: t, ours: ours, theirs: theirs, m: m, kinds: map[string]bool{}}
+			c := &gnuComparison{t: t, ours: ours, theirs: theirs, m: m, filter: true, kinds: map[string]bool{}}
 			c.run()
 			t.Logf("%d addresses, %q", m.pcs, slices.Sorted(maps.Keys(c.kinds)))
 			for k := range c.kinds {
@@ -108,12 +108,15 @@ type gnuComparison struct {
 	ours   string // the program
 	theirs string // addr2line of GNU, or gimli's
 	m      module
+	filter bool // names are demangled by c++filt, as addr2line does, which would search for all addresses again
 	kinds  map[string]bool
 	names  map[string][]uint64 // of symbols: where they are
+	judged map[string]bool     // names on which another demangler agrees with symaddr
 }
 
 func (c *gnuComparison) run() {
 	c.readNames()
+	c.judged = map[string]bool{}
 	wrong := oracle.NewDiffs(c.t, "answers that are neither addr2line's nor llvm-symbolizer's about "+c.m.name)
 	names := oracle.NewDiffs(c.t, "names that differ in "+c.m.name)
 	for pcs := range slices.Chunk(addresses(c.t, c.m.path, c.m.pcs), 250_000) {
@@ -221,40 +224,47 @@ func cutLine(place string) string {
 
 func lineOf(place string) string { return strings.TrimPrefix(place, cutLine(place)) }
 
-// The kinds of differences of demangled names.
-const (
-	otherParser = "names: addr2line does not demangle all, and takes a lambda's type for another"
-	baseName    = "names: an inherited constructor has the name of its class"
-)
-
-// misread matches names of which addr2line writes something that the source does not say: lambdas and types without a
-// name, their destructors, addresses of functions as arguments, empty packs, types in the scope of a template.
-var misread = regexp.MustCompile(`UlvE|Ut[0-9]*_|_D4Ev|XadL_Z|JEvE|[0-9](precision|width)_adapter`)
-
-// joined returns a name without blanks between closing brackets, which addr2line leaves out after an empty pack.
-func joined(name string) string { return strings.ReplaceAll(name, " >", ">") }
-
 // demangled compares names with -C where they are the same without.
 func (c *gnuComparison) demangled(file string, pcs []uint64, rawGot, rawWant [][]string, wrong *oracle.Diffs) {
 	flags := []string{"-a", "-f", "-i", "-C"}
-	got, want := askGNU(c.t, c.ours, file, pcs, flags...), askGNU(c.t, "addr2line", c.m.file(), pcs, flags...)
+	got, want := askGNU(c.t, c.ours, file, pcs, flags...), rawWant
+	if !c.filter {
+		want = askGNU(c.t, "addr2line", c.m.file(), pcs, flags...)
+	}
+	var differ []difference
+	seen := map[string]bool{}
 	for i := range pcs {
 		if !slices.Equal(rawGot[i], rawWant[i]) {
 			continue
 		}
 		for k, name := range rawGot[i] {
 			a, b := got[i][k], want[i][k]
-			switch {
-			case a == b:
-			case strings.Contains(name, "CI2"), strings.Contains(name, "CI4"):
-				c.kinds[baseName] = true
-			case b == name || misread.MatchString(name) || strings.Contains(name, "JEE") && joined(a) == joined(b):
-				c.kinds[otherParser] = true
-			default:
-				wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s", name, a, b)
+			if (a != b || c.filter && k%2 == 0) && !seen[name] {
+				seen[name] = true
+				differ = append(differ, difference{name, a, b})
 			}
 		}
 	}
+	if c.filter {
+		differ = c.filtered(differ)
+	}
+	c.judgeNames(differ, wrong)
+}
+
+// filtered returns the names that c++filt demangles otherwise than symaddr.
+func (c *gnuComparison) filtered(names []difference) (differ []difference) {
+	var in strings.Builder
+	for _, d := range names {
+		in.WriteString(d.mangled + "\n")
+	}
+	texts := strings.Split(run(c.t, "", in.String(), "c++filt", "--no-verbose"), "\n")
+	for i, d := range names {
+		d.gnu = texts[i]
+		if d.gnu != d.ours {
+			differ = append(differ, d)
+		}
+	}
+	return differ
 }
 
 // judge asks llvm-symbolizer where addr2line differs in other ways: its answer must be that of symaddr.
