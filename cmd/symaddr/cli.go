@@ -271,7 +271,9 @@ func (c *cli) isOf(f *lookup.File, r *logs.Reference) bool {
 	}
 	module := walk.Module{Path: r.Module}
 	name, own := module.File(), filepath.Base(f.Path())
-	return name == own || name+".debug" == own || name+".sym" == own || strings.TrimSuffix(own, ".ko") == name
+	own = strings.TrimSuffix(strings.TrimSuffix(own, ".debug"), ".sym")
+	kernel := strings.ReplaceAll(strings.TrimSuffix(own, ".ko"), "-", "_") // as the kernel writes names of modules
+	return name == own || name == kernel || name == f.CodeFile()
 }
 
 // module returns the path of the file that a reference names, or "" if there is none.

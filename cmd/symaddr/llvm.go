@@ -43,21 +43,25 @@ var llvmUsage = usage.Program{
 			{Short: "C", Name: "demangle", Help: "Show readable names (the default)"},
 			{Name: "no-demangle", Help: "Show linkage names"},
 			{Name: "dia", Help: "Ignored"},
+			{Name: "disable-gsym", Help: "Ignored"},
 			{Name: "dsym-hint", Value: "DIR", Help: "Ignored"},
 			{Name: "dwp", Value: "FILE", Help: "Look for split DWARF in the directory of FILE"},
 			{Short: "e", Name: "obj", Value: "FILE", Help: "The file of all addresses"},
 			{Name: "exe", Value: "FILE", Help: "The same as --obj"},
 			{Name: "fallback-debug-path", Value: "DIR", Help: "Look for debug files in DIR"},
 			{Short: "f", Name: "functions", Value: "NAMES", Values: []string{"none", "short", "linkage"}, Help: "Names of functions: none, short or linkage (the default)"},
+			{Name: "gsym-file-directory", Value: "DIR", Help: "Ignored"},
 			{Short: "h", Name: "help", Help: "Show this help"},
 			{Short: "i", Name: "inlines", Help: "Show the functions that inlined calls are in (the default)"},
 			{Name: "inlining", Help: "The same as --inlines"},
 			{Name: "no-inlines", Help: "Show one function for an address"},
 			{Name: "output-style", Value: "STYLE", Values: []string{"LLVM", "GNU", "JSON"}, Help: "LLVM (the default), GNU or JSON"},
+			{Name: "pdb", Value: "FILE", Help: "Ignored"},
 			{Short: "p", Name: "pretty-print", Help: "One line for each function"},
 			{Name: "print-source-context-lines", Value: "N", Help: "Ignored"},
 			{Name: "relative-address", Help: "Ignored: it has no effect on ELF files"},
 			{Name: "relativenames", Help: "Ignored: paths are as the compiler wrote them"},
+			{Name: "skip-line-zero", Help: "Ignored"},
 			{Name: "untag-addresses", Help: "Ignored"},
 			{Name: "no-untag-addresses", Help: "Ignored"},
 			{Name: "use-symbol-table", Help: "Ignored"},
@@ -72,7 +76,7 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 		fmt.Fprintf(stderr, "%s: error: %v\n", name, err)
 		return command.Failed
 	}
-	v, err := parseFlags(&llvmUsage, append(strings.Fields(os.Getenv("LLVM_SYMBOLIZER_OPTIONS")), args...), []string{"functions"})
+	v, err := parseFlags(&llvmUsage, append(strings.Fields(os.Getenv("LLVM_SYMBOLIZER_OPTIONS")), args...), []string{"functions", "color"})
 	switch {
 	case len(args) == 1 && args[0] == "--help-json":
 		return status(fail, llvmUsage.WriteJSON(stdout))

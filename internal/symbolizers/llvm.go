@@ -43,7 +43,8 @@ type Query struct {
 }
 
 // Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS. The module is in double or single quotes if it has blanks,
-// and may begin with FILE: or BUILDID:. It is left out if the program was given one.
+// and may begin with FILE: or BUILDID:. It is left out if the program was given one. What follows the address is
+// ignored.
 func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 	rest := strings.TrimLeft(line, " \t")
 	q.Kind = "CODE"
@@ -64,7 +65,7 @@ func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 		}
 		q.Module, rest = word(rest)
 	}
-	addr := strings.TrimSpace(rest)
+	addr, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	base := 0
 	if l.Hex {
 		base, addr = 16, strings.TrimPrefix(strings.TrimPrefix(addr, "0x"), "0X")

@@ -84,6 +84,7 @@ func TestLLVM(t *testing.T) {
 		{all, "X", "X\n"},
 		{all, "", "\n"},
 		{all, "X zz", "X zz\n"},
+		{all, "DATA X 0x404060 what follows", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x404060", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x10", "??\n0 0\n\n"},
 		{all, "FRAME X 0x4012de", "pop\nthis\n??:0\n?? 8 ??\n\n"},

@@ -1,5 +1,5 @@
-// Package logs finds the addresses in lines of logs: reports of sanitizers, backtraces of glibc, tombstones of
-// Android, traces and oopses of the Linux kernel.
+// Package logs finds the addresses in lines of logs: reports of sanitizers, backtraces of glibc and Python, systemd's
+// list of a crashed program's stack, HotSpot's error files, tombstones of Android, traces and oopses of the Linux kernel.
 //
 //	text := logs.Append(nil, line, func(dst []byte, r *logs.Reference) ([]byte, bool) {
 //		frames, err := files[r.Module].Frames(nil, r.Addr)
@@ -44,27 +44,54 @@ const maxLine = 1 << 14
 // Reference; the group "at" is what the place replaces.
 type form struct {
 	expr  *regexp.Regexp
-	ret   bool   // addresses are return addresses
+	kind  addrKind
 	needs string // a text that each such line has
 	// rest, if not nil, reads the part of the line after the expression: the Reference grows by what is read.
 	rest func(r *Reference, line string)
 }
 
+// addrKind is what the addresses of a form are.
+type addrKind uint8
+
+const (
+	exact   addrKind = iota // of an instruction, relative to the module or to a symbol
+	ret                     // a return address, likewise
+	virtual                 // a virtual return address
+)
+
 var forms = sync.OnceValue(func() []form {
-	of := func(needs string, ret bool, expr string) form { return form{regexp.MustCompile(expr), ret, needs, nil} }
-	android := of(" pc ", false, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+))`)
+	of := func(needs string, kind addrKind, expr string) form {
+		return form{regexp.MustCompile(expr), kind, needs, nil}
+	}
+	const (
+		id     = `(?: \(BuildId: (?P<id>[0-9a-fA-F]{8,64})\))?`
+		hex    = `0x(?P<addr>[0-9a-fA-F]{1,16})`
+		kernel = `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+` + hex + `/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)(?:\([\w+-]*\))?(?: (?P<id>[0-9a-f]{40}))?[^\]]*\])?)`
+	)
+	android := of(" pc ", exact, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+))`)
 	android.rest = tombstone
-	const id = `(?: \(BuildId: (?P<id>[0-9a-fA-F]{8,64})\))?`
 	return []form{
 		// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
+		// ".../base.apk!libx.so (offset 0x1000) (f(int (*)(char))+12) (BuildId: 1234)"
 		android,
-		// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"
-		of(") [0x", true, `(?P<at>(?P<module>[^\s()]+)\((?P<symbol>[^()+]*)\+0x(?P<addr>[0-9a-f]{1,16})\) \[0x[0-9a-f]{1,16}\])`),
+		// Python's faulthandler: "Binary file \"/usr/bin/python3\", at f+0x1b [0x55d4]"
+		of("Binary file ", ret, `(?P<at>Binary file "(?P<module>[^"]+)", at (?P<symbol>[^+\s]*)\+`+hex+` \[0x[0-9a-f]{1,16}\])`),
+		// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"; of a program that is
+		// loaded where it was linked "./app() [0x40068b]". backtrace_symbols_fd: "./app(+0x1234)[0x55d4]", "./app[0x40068b]"
+		of("[0x", ret, `(?P<at>(?P<module>[^\s()]+)\((?P<symbol>[^()+]*)\+`+hex+`\) ?\[0x[0-9a-f]{1,16}\])`),
+		of("[0x", virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+hex+`\])\s*$`),
+		// systemd-coredump: "#0  0x00007f2b8 n/a (libc.so.6 + 0x8dd3c)"
+		of(" + 0x", exact, `#0 .*(?P<at>\((?P<module>[^()\s]+) \+ `+hex+`\))`),
+		of(" + 0x", ret, `#\d+ .*(?P<at>\((?P<module>[^()\s]+) \+ `+hex+`\))`),
 		// Sanitizers: "#1 0x55d4  (/usr/bin/app+0x1234) (BuildId: 1234)"
-		of("+0x", false, `(?P<at>\((?P<module>[^()\s][^()]*?)\+0x(?P<addr>[0-9a-f]{1,16})\)`+id+`)`),
-		// Linux: "RIP: 0010:function+0x10/0x20", " ? function+0x10/0x20 [module]"
-		of("RIP: ", false, `RIP: (?:[0-9a-f]{4}:)?(?P<at>(?P<symbol>[A-Za-z_.$][\w.$]*)\+0x(?P<addr>[0-9a-f]{1,16})/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)[^\]]*\])?)`),
-		of("/0x", true, `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+0x(?P<addr>[0-9a-f]{1,16})/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)[^\]]*\])?)`),
+		of("+0x", exact, `(?P<at>\((?P<module>[^()\s][^()]*?)\+`+hex+`\)`+id+`)`),
+		// HotSpot: "# C  [libx.so+0x1234]  f+0x14", "V  [libjvm.so+0x1234]  JavaThread::run()+0x14"
+		of("+0x", exact, `^# *[CVjJvA]  (?P<at>\[(?P<module>[^\s\[\]]+)\+`+hex+`\])`),
+		of("+0x", ret, `^[CVjJvA]  (?P<at>\[(?P<module>[^\s\[\]]+)\+`+hex+`\])`),
+		// Linux, the address of the processor: "RIP: 0010:function+0x10/0x20", "pc : function+0x10/0x20"
+		of("/0x", exact, `(?:\b[RE]IP: |\be?pc *: |\b(?:EIP|PC) is at |\bNIP |\bPSW : |\bWARNING: )(?:.*[ :(])?`+kernel),
+		// Linux, traces: " ? function+0x10/0x20 [module]"
+		of("/0x", ret, kernel),
 	}
 })
 
@@ -107,7 +134,7 @@ func (f *form) reference(line string, m []int) (r Reference, ok bool) {
 	if idErr != nil || len(id) == 0 {
 		id = nil
 	}
-	r = Reference{From: m[at], To: m[at+1], Module: group("module"), BuildID: id, Symbol: group("symbol"), Addr: addr, Return: f.ret}
+	r = Reference{From: m[at], To: m[at+1], Module: group("module"), BuildID: id, Symbol: group("symbol"), Addr: addr, Return: f.kind != exact, Virtual: f.kind == virtual}
 	if f.rest != nil {
 		f.rest(&r, line)
 	}

@@ -27,14 +27,40 @@ func TestFind(t *testing.T) {
 		{"./app(main+0x1b) [0x40068b]", "./app main+1b return"},
 		{"./app(+0x1139) [0x55d4e7d2c139]", "./app  1139 return"},
 		{"/lib/x86_64-linux-gnu/libc.so.6(__libc_start_main+0x80) [0x7f1]", "/lib/x86_64-linux-gnu/libc.so.6 __libc_start_main+80 return"},
-		{"      #01 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 0badcafe)", "/system/lib64/libc.so 0badcafe 12345"},
-		{"  #02 pc 000123ab  /data/app/lib/arm/libx.so (std::f(int)+12)", "/data/app/lib/arm/libx.so  123ab"},
-		{"      #00 pc 000000000000403a  /data/app/~~a==/b-c==/base.apk!libtwo.so (offset 0xe000) (void f<g()>(int (*)(int))+12) (BuildId: 0badcafe) x", "/data/app/~~a==/b-c==/base.apk!libtwo.so@e000 0badcafe 403a"},
-		{"03-02 11:00:00.004  4242  4242 F DEBUG   :       #00 pc 000000000000403a  /data/app/base.apk (offset 0xe000)", "/data/app/base.apk@e000  403a"},
-		{"#05 pc 0001af75  /system/lib/libc.so (operator()", "/system/lib/libc.so  1af75"},
+		{"      #01 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 0badcafe)", "/system/lib64/libc.so 0badcafe 12345 virtual"},
+		{"  #02 pc 000123ab  /data/app/lib/arm/libx.so (std::f(int)+12)", "/data/app/lib/arm/libx.so  123ab virtual"},
+		{"      #00 pc 000000000000403a  /data/app/~~a==/b-c==/base.apk!libtwo.so (offset 0xe000) (void f<g()>(int (*)(int))+12) (BuildId: 0badcafe) x", "/data/app/~~a==/b-c==/base.apk!libtwo.so@e000 0badcafe 403a virtual"},
+		{"03-02 11:00:00.004  4242  4242 F DEBUG   :       #00 pc 000000000000403a  /data/app/base.apk (offset 0xe000)", "/data/app/base.apk@e000  403a virtual"},
+		{"#05 pc 0001af75  /system/lib/libc.so (operator()", "/system/lib/libc.so  1af75 virtual"},
 		{"[ 1.0] RIP: 0010:sysrq_handle_crash+0x16/0x20", " sysrq_handle_crash+16"},
 		{"[ 1.0]  ? __handle_sysrq+0x9b/0x170", " __handle_sysrq+9b return"},
 		{"[ 1.0]  ext4_read+0x1/0x2 [ext4]", "ext4 ext4_read+1 return"},
+		{"[ 1.0]  ext4_read+0x1/0x2 [ext4(OE) 0123456789abcdef0123456789abcdef01234567]", "ext4 ext4_read+1 return"},
+		{"[ 1.0] RIP: 0010:[<ffffffff81234567>]  [<ffffffff81234567>] f+0x1/0x2", " f+1"},
+		{"[ 1.0] pc : f.isra.0+0x1/0x2 [x]", "x f.isra.0+1"},
+		{"[ 1.0] lr : f+0x1/0x2", " f+1 return"},
+		{"epc : f+0x1/0x2", " f+1"},
+		{"PC is at f+0x1/0x2", " f+1"},
+		{"EIP is at f+0x1/0x2", " f+1"},
+		{"NIP [c000000000123456] f+0x1/0x2", " f+1"},
+		{"Krnl PSW : 0704d 0000 (f+0x1/0x2)", " f+1"},
+		{"WARNING: CPU: 1 PID: 2 at mm/x.c:12 f+0x1/0x2", " f+1"},
+		{"./app() [0x40068b]", "./app  40068b return virtual"},
+		{"./app[0x40068b]", "./app  40068b return virtual"},
+		{"./app(+0x1139)[0x55d4e7d2c139]", "./app  1139 return"},
+		{"a[0x1] = 2", ""},
+		{"#0  0x00007f2b8 n/a (libc.so.6 + 0x8dd3c)", "libc.so.6  8dd3c"},
+		{"                #11 0x00007f2b8 main (app + 0x1149)", "app  1149 return"},
+		{"# C  [libx.so+0x1234]  f+0x14", "libx.so  1234"},
+		{"V  [libjvm.so+0x8b1f52]  JavaThread::run()+0x12", "libjvm.so  8b1f52 return"},
+		{"  Binary file \"/usr/bin/python3 x\", at _PyEval+0x1b [0x55d4]", "/usr/bin/python3 x _PyEval+1b return"},
+		{"  Binary file \"/usr/bin/python3\", at +0x1b [0x55d4]", "/usr/bin/python3  1b return"},
+		{"    #0 0x7ff6  (C:\\x\\app.exe+0x14000ABCD)", "C:\\x\\app.exe  14000abcd"},
+		{"#01 pc 0000000000012345  /data/app/x==/base.apk!libx.so (offset 0x1000) (f(int (*)(char (*)()))+12) (BuildId: 0badcafe)",
+			"/data/app/x==/base.apk!libx.so@1000 0badcafe 12345 virtual"},
+		{"   4: 0x55d4 - core::panicking::panic", ""},
+		{"             at ./src/main.rs:2:5", ""},
+		{"goroutine 1 [running]:", ""},
 		{"main.main()", ""},
 		{"\t/tmp/x.go:7 +0x1d", ""},
 		{"(+0x12)", ""},
@@ -54,6 +80,9 @@ func TestFind(t *testing.T) {
 			text += fmt.Sprintf("%x", r.Addr)
 			if r.Return {
 				text += " return"
+			}
+			if r.Virtual {
+				text += " virtual"
 			}
 			all = append(all, text)
 		}
