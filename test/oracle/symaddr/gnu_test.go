@@ -208,8 +208,8 @@ func isCopy(a, b string) bool {
 	return variant.Replace(copySuffix.ReplaceAllString(a, "")) == variant.Replace(copySuffix.ReplaceAllString(b, ""))
 }
 
-// variant makes one of the two forms that a constructor or a destructor has.
-var variant = strings.NewReplacer("C1E", "C2E", "D1E", "D2E")
+// variant makes one of the forms that a constructor or a destructor has.
+var variant = strings.NewReplacer("C1E", "C2E", "C4E", "C2E", "D1E", "D2E", "D4E", "D2E")
 
 // same reports whether two symbols are at one address.
 func (c *gnuComparison) same(a, b string) bool {

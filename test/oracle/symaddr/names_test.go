@@ -55,7 +55,10 @@ func (c *gnuComparison) judgeNames(all []difference, wrong *oracle.Diffs) {
 	texts := strings.Split(strings.TrimSuffix(run(c.t, "", in.String(), "llvm-cxxfilt"), "\n"), "\n")
 	for i, d := range open {
 		switch {
-		case gnuForm(texts[i]) != unspaced(stars.ReplaceAllString(d.ours, "&$1")):
+		case d.gnu == d.mangled && texts[i] == d.mangled && strings.Contains(d.mangled, "__any_stringcv"):
+			// libstdc++'s conversion operator template, which no other demangler reads: the source says its name.
+			c.kinds[notDemangled] = true
+		case gnuForm(texts[i]) != plain(d.ours):
 			wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s\n\t\tLLVM %s", d.mangled, d.ours, d.gnu, texts[i])
 			continue
 		case d.gnu == d.mangled:
@@ -73,8 +76,8 @@ func unspaced(name string) string { return strings.ReplaceAll(name, " ", "") }
 var (
 	lambda  = regexp.MustCompile(`'lambda(\d*)'(\()`)
 	unnamed = regexp.MustCompile(`'unnamed(\d*)'`)
-	// stars matches the address of a function that is an argument, which GNU writes in parentheses: &(f(int)).
-	stars = regexp.MustCompile(`&\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`)
+	// addressOf matches the address of a function that is an argument, in the parentheses that some write: &(f(int)).
+	addressOf = regexp.MustCompile(`&\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`)
 )
 
 // gnuForm returns a name of llvm-cxxfilt in GNU's form, without blanks: {lambda(int)#2}, not 'lambda0'(int).
@@ -104,8 +107,11 @@ func gnuForm(name string) string {
 	name = unnamed.ReplaceAllStringFunc(name, func(text string) string {
 		return "{unnamed type#" + number(unnamed.FindStringSubmatch(text)[1]) + "}"
 	})
-	return unspaced(name)
+	return plain(name)
 }
+
+// plain returns a name without its blanks, and without the parentheses around functions whose addresses are arguments.
+func plain(name string) string { return addressOf.ReplaceAllString(unspaced(name), "&$1") }
 
 // TestGNUForm: names of llvm-cxxfilt in GNU's form.
 func TestGNUForm(t *testing.T) {
