@@ -111,3 +111,11 @@ func (f *FDE) Rows() iter.Seq2[*Row, error] {
 		m.rows(f, yield)
 	}
 }
+
+// PushesArguments reports whether the function notes the sizes of the arguments that it pushes
+// (DW_CFA_GNU_args_size). Assemblers write no SFrame for most of these functions.
+func (f *FDE) PushesArguments() bool {
+	m := getMachine()
+	defer putMachine(m)
+	return m.find(f, opGNUArgsSize)
+}

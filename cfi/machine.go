@@ -9,6 +9,26 @@ import (
 	"symkit/internal/wire"
 )
 
+// find reports whether f has an instruction with an opcode that is a whole byte.
+func (m *machine) find(f *FDE, op uint8) bool {
+	c := f.sec.cursor()
+	c.Seek(uint64(f.from))
+	m.reset(f.sec, f.CIE, c.Sub(uint64(f.upto-f.from)))
+	for m.c.Len() > 0 {
+		m.at = m.c.Pos()
+		switch next := m.c.U8(); {
+		case next == op:
+			return true
+		case next >= opAdvanceLoc && next < opOffset || next >= opRestore:
+		case next >= opOffset:
+			m.c.ULEB()
+		default:
+			m.operands(next)
+		}
+	}
+	return false
+}
+
 func (m *machine) reset(s *Section, cie *CIE, c wire.Cursor) {
 	m.sec, m.cie, m.c = s, cie, c
 

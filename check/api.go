@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"context"
 
+	"symkit/check/internal/checks"
+	"symkit/check/internal/collect"
+	"symkit/check/internal/sframes"
 	"symkit/check/internal/symfile"
+	"symkit/check/internal/truth/image"
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/elfx/companion"
@@ -63,6 +67,29 @@ var (
 func File(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (rep *report.Report, err error) {
 	guarded := mem.Guard(func() error {
 		rep, err = file(ctx, img, sym, opt)
+		return nil
+	})
+	err = cmp.Or(img.Unchanged(), guarded, err)
+	if err != nil {
+		return nil, err
+	}
+	return rep, nil
+}
+
+// SFrame verifies the .sframe section of an image without a symbol file: the check "sframe", whose
+// findings have addresses of the ELF file. The error is that of File.
+func SFrame(ctx context.Context, img *elfx.Image, opt report.Options) (rep *report.Report, err error) {
+	guarded := mem.Guard(func() error {
+		err = isCore(img.Main)
+		if err != nil {
+			return nil
+		}
+		var found *collect.Outcome
+		opt.Only = []string{checks.SFrame}
+		found, err = sframes.Compare(ctx, &sframes.Input{Image: img, Code: image.CodeOf(img.Main), Findings: true, Report: opt})
+		if err == nil {
+			rep = found.Report(nil)
+		}
 		return nil
 	})
 	err = cmp.Or(img.Unchanged(), guarded, err)

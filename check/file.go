@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"symkit/cfi"
 	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/compare"
 	"symkit/check/internal/linter"
+	"symkit/check/internal/sframes"
 	"symkit/check/internal/symfile"
 	"symkit/check/internal/truth"
 	"symkit/check/internal/unwind"
@@ -38,7 +40,7 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 
 	// The other comparisons do not depend on each other. The first begins first, because it mostly
 	// needs one goroutine.
-	var funcs, frames, publics *collect.Outcome
+	var funcs, frames, tables, publics *collect.Outcome
 	var missing []report.Function
 	err = par.Do(ctx, in.Jobs,
 		func() error { funcs, missing = compare.Funcs(in, units); return nil },
@@ -47,12 +49,17 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 				Sym: in.Sym, Image: img, Code: in.Truth.Code, Bias: in.Bias, Jobs: in.Jobs, Progress: in.Progress, Report: in.Report})
 			return err
 		},
+		func() (err error) {
+			tables, err = sframes.Compare(ctx, &sframes.Input{
+				Image: img, Code: in.Truth.Code, Bias: in.Bias, Findings: slices.Contains(opt.Only, checks.SFrame), Report: in.Report})
+			return err
+		},
 		func() error { publics = compare.Publics(in); return nil },
 	)
 	if err != nil {
 		return nil, err
 	}
-	found.Add(module, funcs, frames, publics, unverified(in.Truth.Unrelocated(), in.Report))
+	found.Add(module, funcs, frames, tables, publics, unverified(in.Truth.Unrelocated(), in.Report))
 
 	rep := found.Report(in.Sym.Text)
 	rep.Coverage = in.Sym.Coverage(in.RelativeCode())
@@ -69,12 +76,20 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 	return rep, nil
 }
 
+// isCore returns an error for a core file.
+func isCore(f *elfx.File) error {
+	if f.Type != elf.ET_CORE {
+		return nil
+	}
+	const typeAt = 16 // of e_type (gABI, "ELF Header")
+	return fmt.Errorf("%s: %w", f.Path(), &wire.Error{Section: "ELF header", Offset: typeAt, Err: errNoCode})
+}
+
 // read reads and lints the symbol file, and reads the image except for its units.
 func read(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*compare.Input, *collect.Outcome, error) {
 	main := img.Main
-	if main.Type == elf.ET_CORE {
-		const typeAt = 16 // of e_type (gABI, "ELF Header")
-		return nil, nil, fmt.Errorf("%s: %w", main.Path(), &wire.Error{Section: "ELF header", Offset: typeAt, Err: errNoCode})
+	if err := isCore(main); err != nil {
+		return nil, nil, err
 	}
 	in := compare.Input{Jobs: opt.Jobs, Map: opt.Map, Report: opt.Options, Progress: opt.Progress}
 	if in.Jobs <= 0 {

@@ -126,7 +126,11 @@ func (r *Result) findings(name string) string {
 	var b strings.Builder
 	for _, f := range r.Report.Findings {
 		if f.Check == name {
-			fmt.Fprintf(&b, "%s\n", printable.String(r.File+":"+f.String()))
+			text := r.File + ":" + f.String()
+			if f.Cause != "" {
+				text += " [" + f.rule() + "]"
+			}
+			fmt.Fprintf(&b, "%s\n", printable.String(text))
 		}
 	}
 	return b.String()

@@ -96,7 +96,7 @@ var abouts = map[string]string{
 	checks.Consumers: "nothing that Breakpad or rust-minidump drop", checks.Rules: "unwind rules evaluate", checks.Win: "STACK WIN records",
 	checks.Module: "name, id and machine", checks.Funcs: "a record for each function", checks.Names: "names of functions", checks.Code: "functions lie in code",
 	checks.Lines: "file and line of each address", checks.Inlines: "inlined calls of each address", checks.Publics: "symbols outside of functions",
-	checks.CFI: "unwind rules of each address", checks.Signal: "signal frames", checks.Agreement: "SFrame and DWARF agree",
+	checks.CFI: "unwind rules of each address", checks.Signal: "signal frames", checks.SFrame: ".sframe, against code and .eh_frame",
 }
 
 // writeHTML writes results as one page. store, if not nil, is the store that they are of.

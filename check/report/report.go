@@ -56,9 +56,11 @@ type Check struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Finding is one place where the symbol file is wrong.
+// Finding is one place where the symbol file, or the table that the Check is about, is wrong.
 type Finding struct {
 	Check string `json:"check"`
+	// Cause names the kind of mistake for the Check "sframe": docs/sframe.md lists them.
+	Cause string `json:"cause,omitempty"`
 	// Line is the line of the symbol file, from 1; 0 if a record is missing.
 	Line int `json:"line,omitempty"`
 	// Record is the text of that line, shortened.
@@ -80,6 +82,14 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%d: %s", f.Line, f.What)
 	}
 	return fmt.Sprintf("%d: %s: %s", f.Line, f.Record, f.What)
+}
+
+// rule names the check, and the cause if there is one.
+func (f *Finding) rule() string {
+	if f.Cause == "" {
+		return f.Check
+	}
+	return f.Check + "/" + f.Cause
 }
 
 // Coverage is how much of the code the records of one class cover, in bytes.

@@ -85,7 +85,7 @@ func newSARIF(version string, results []Result, members []Member) sarifLog {
 			if f.Record != "" {
 				text = f.Record + ": " + text
 			}
-			run.Results = append(run.Results, r.sarif(f.Check, f.Line, text))
+			run.Results = append(run.Results, r.sarif(f.rule(), f.Line, text))
 		}
 		for _, text := range r.Unmet {
 			run.Results = append(run.Results, r.sarif("requirement", 0, text))

@@ -112,7 +112,7 @@ func (r *Report) writeFindings(w io.Writer, file string) {
 		if f.Line == 0 {
 			sep = ": "
 		}
-		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, printable.String(f.String()), f.Check)
+		fmt.Fprintf(w, "%s%s%s [%s]\n", file, sep, printable.String(f.String()), f.rule())
 	}
 
 	// Findings above the limit are only counted.

@@ -25,6 +25,8 @@ Examples:
 
   symcheck --store ./symbols /usr/lib     all symbol files of a store
 
+  symcheck --only=sframe ./app            check .sframe of an ELF file, without a symbol file
+
   symcheck lint app.sym                   check the symbol file alone
 
   symcheck diff old.sym new.sym           list the differences of two files
@@ -53,6 +55,16 @@ type cli struct {
 	env env
 }
 
+// Validate is called by kong. It checks what depends on the flags of all commands: a comparison takes
+// an ELF file, unless the only check is one of the ELF file alone.
+func (c *cli) Validate() error {
+	r := &c.Replay
+	if r.Sym != "" && r.Store == "" && len(r.Files) == 0 && !c.Output.tableOnly() {
+		return command.MissingArgument("<elf> ...")
+	}
+	return nil
+}
+
 // env is the environment of a command.
 type env struct {
 	ctx    context.Context
@@ -65,7 +77,7 @@ type env struct {
 type output struct {
 	Format   string   `enum:"text,json,junit,sarif,html" default:"text" help:"Format of the report: ${enum}. Default: text."`
 	Limit    int      `default:"20" placeholder:"N" help:"Show the first N findings of each check; all are counted. Default: 20."`
-	Only     []string `placeholder:"CHECK" help:"Run only these checks: ${checks}."`
+	Only     []string `placeholder:"CHECK" help:"Run only these checks: ${checks}. sframe alone needs no symbol file."`
 	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
@@ -100,6 +112,9 @@ func (o *output) AfterApply() error {
 	o.requirements.Checks = o.Require
 	return o.thresholds()
 }
+
+// tableOnly reports whether the only check is that of .sframe, which needs no symbol file.
+func (o *output) tableOnly() bool { return len(o.Only) == 1 && o.Only[0] == "sframe" }
 
 // thresholds reads the values of --min-coverage.
 func (o *output) thresholds() error {
@@ -183,6 +198,8 @@ func (c *replayCmd) Help() string {
   symcheck --require=inlines,cfi --min-coverage=lines:95,cfi:99 app.sym ./app
 
   symcheck --store ./symbols /usr/lib     all symbol files of a store, with the ELF files that are at hand
+
+  symcheck --only=sframe ./app *.o        the .sframe sections of ELF files, without a symbol file
 
 ` + exitCodes
 }

@@ -42,8 +42,6 @@ func (c *replayCmd) validateStore() error {
 		return command.Output("--store", c.Store, command.Schemes...)
 	case c.Sym == "":
 		return command.MissingArgument("<file.sym> <elf> ...")
-	case len(c.Files) == 0:
-		return command.MissingArgument("<elf> ...")
 	}
 	return nil
 }

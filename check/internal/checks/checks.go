@@ -13,21 +13,21 @@ const (
 	Rules      = "rules"      // STACK CFI rules that do not evaluate
 	Win        = "stack-win"  // STACK WIN fields and programs
 
-	Module    = "module"        // MODULE and INFO CODE_ID
-	Funcs     = "functions"     // one FUNC for each contiguous range of code
-	Names     = "names"         // of FUNC records
-	Code      = "code"          // FUNC bytes lie in executable sections
-	Lines     = "lines"         // file and line of each PC
-	Inlines   = "inlines"       // chain of inlined calls of each PC
-	Publics   = "publics"       // symbols without a FUNC, and their names
-	CFI       = "cfi"           // CFA, return address, registers of each PC
-	Signal    = "signal-frames" // INFO SIGNAL_FRAME
-	Agreement = "sframe"        // SFrame and DWARF rows agree
+	Module  = "module"        // MODULE and INFO CODE_ID
+	Funcs   = "functions"     // one FUNC for each contiguous range of code
+	Names   = "names"         // of FUNC records
+	Code    = "code"          // FUNC bytes lie in executable sections
+	Lines   = "lines"         // file and line of each PC
+	Inlines = "inlines"       // chain of inlined calls of each PC
+	Publics = "publics"       // symbols without a FUNC, and their names
+	CFI     = "cfi"           // CFA, return address, registers of each PC
+	Signal  = "signal-frames" // INFO SIGNAL_FRAME
+	SFrame  = "sframe"        // .sframe itself, against code and DWARF
 )
 
 // All lists all checks, in the order of a report.
 var All = []string{
 	Grammar, Canonical, Duplicates, Order, Overlaps, Nesting, Consumers, Rules, Win,
 	Module, Funcs, Names, Code, Lines, Inlines, Publics, CFI, Signal,
-	Agreement,
+	SFrame,
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Register numbers of ARM's return address and frame pointer.
-const armLR, armFP = 14, 11
+const armLR = 14
 
 // readExidx reads the rows of ARM's exception index table into u.sframe.
 func (u *unwinder) readExidx() {
@@ -38,7 +38,6 @@ func (u *unwinder) readExidx() {
 	}
 
 	// An entry of the index ends where the next one begins, the last one where the code does.
-	u.exidx = true
 	for row, err := range x.Rows() {
 		if err != nil {
 			u.c.Unverified(checks.CFI, 1, err.Error())
@@ -46,7 +45,7 @@ func (u *unwinder) readExidx() {
 		}
 		for _, c := range r.Code {
 			if row.Begin >= c.Lo && row.Begin < c.Hi {
-				u.addRow(row, min(row.End, c.Hi), armLR, armFP)
+				u.addRow(row, min(row.End, c.Hi), armLR)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func (w *unwindWorker) judgeOn(m *eval.Machine, row *cfi.Row, ra cfi.Reg) verdic
 		}
 	}
 	if !ok || have != want {
-		return verdict{fault: "the table says CFA = " + w.describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
+		return verdict{fault: "the table says CFA = " + w.arch.Describe(row.CFA, eval.RegCFA), inexpressible: !w.expressible(row, row.CFA) && !ok}
 	}
 	if v := w.returnAddress(m, row, ra, want); v.fault != "" {
 		return v
@@ -99,7 +99,7 @@ func (w *unwindWorker) describeReg(rule cfi.Rule, reg cfi.Reg) string {
 	if rule.Kind == cfi.KindSame {
 		return w.arch.RegName(reg)
 	}
-	return w.describe(rule, reg)
+	return w.arch.Describe(rule, reg)
 }
 
 // register compares the rule of one register in the row with the rule in force.

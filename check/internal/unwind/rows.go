@@ -157,7 +157,7 @@ func (w *unwindWorker) gap(row *cfi.Row, ra cfi.Reg) verdict {
 	case rule.Kind == cfi.KindNone && !w.arch.LinkRegister:
 		return verdict{}
 	case w.expressible(row, row.CFA) && w.expressible(row, rule):
-		return verdict{fault: "no STACK CFI: the table says CFA = " + w.describe(row.CFA, eval.RegCFA)}
+		return verdict{fault: "no STACK CFI: the table says CFA = " + w.arch.Describe(row.CFA, eval.RegCFA)}
 	}
 	return verdict{fault: "no STACK CFI, where the CFA or return address is an expression", inexpressible: true}
 }
@@ -176,50 +176,8 @@ func (w *unwindWorker) expressible(row *cfi.Row, rule cfi.Rule) bool {
 
 // dependsOnPC reports whether a rule in force or a rule of row reads the program counter.
 func (w *unwindWorker) dependsOnPC(row *cfi.Row) bool {
-	return eval.UsesPC(w.state) || w.ruleUsesPC(row, row.CFA) ||
-		slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.ruleUsesPC(row, r.Rule) })
-}
-
-// ruleUsesPC reports whether a rule of row reads the program counter.
-func (w *unwindWorker) ruleUsesPC(row *cfi.Row, rule cfi.Rule) bool {
-	switch rule.Kind {
-	case cfi.KindReg, cfi.KindMemReg:
-		return w.arch.PC != "" && w.arch.RegName(rule.Reg) == w.arch.PC
-	case cfi.KindExpr, cfi.KindMemExpr:
-		_, pc := eval.Plain(w.arch, row.Expr(rule), w.machines[0].BigEndian)
-		return pc
-	}
-	return false
-}
-
-// describe describes a rule in words.
-func (w *unwindWorker) describe(rule cfi.Rule, reg cfi.Reg) string {
-	name := func(r cfi.Reg) string {
-		if n := w.arch.RegName(r); n != "" {
-			return n
-		}
-		return fmt.Sprintf("register %d", r)
-	}
-	switch rule.Kind {
-	case cfi.KindUndefined:
-		return "undefined"
-	case cfi.KindSame, cfi.KindNone:
-		return "unchanged"
-	case cfi.KindMemCFA:
-		return fmt.Sprintf("the word at CFA%+d", rule.Off)
-	case cfi.KindCFA:
-		return fmt.Sprintf("CFA%+d", rule.Off)
-	case cfi.KindReg:
-		if rule.Off == 0 && reg != eval.RegCFA {
-			return name(rule.Reg)
-		}
-		return fmt.Sprintf("%s%+d", name(rule.Reg), rule.Off)
-	case cfi.KindMemReg:
-		return fmt.Sprintf("the word at %s%+d", name(rule.Reg), rule.Off)
-	case cfi.KindMemExpr:
-		return "the word at a DWARF expression"
-	}
-	return "a DWARF expression"
+	return eval.UsesPC(w.state) || w.machines[0].RuleUsesPC(row, row.CFA) ||
+		slices.ContainsFunc(row.Regs, func(r cfi.RegRule) bool { return w.machines[0].RuleUsesPC(row, r.Rule) })
 }
 
 // unnamed reports whether STACK CFI has no name for a register, such as the registers of ARM that

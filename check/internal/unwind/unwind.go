@@ -11,6 +11,7 @@ import (
 	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
 	"symkit/check/internal/eval"
+	"symkit/check/internal/frames"
 	"symkit/check/internal/pcs"
 	"symkit/check/internal/symfile"
 	"symkit/check/report"
@@ -57,9 +58,8 @@ func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 		u.parts = slices.DeleteFunc(u.parts, func(p part) bool { return p.Lo < r.Bias })
 	}
 
-	// Two checks need no STACK CFI record.
+	// One check needs no STACK CFI record.
 	u.signalFrames()
-	u.agreement()
 	if len(s.Inits) == 0 {
 		return c, nil
 	}
@@ -80,38 +80,14 @@ func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 
 // list adds the FDEs of one section whose code is in the file.
 func (u *unwinder) list(kind cfi.SectionKind) {
-	r := u.r
-	sec := r.Image.Section(kind.String())
-	if sec == nil {
-		return
-	}
-	data, err := sec.Data()
-	if err != nil {
-		u.c.Unverified(checks.CFI, 1, err.Error())
-		return
-	}
-
-	// Addresses in the section may be relative to .text or .got.
-	f := sec.File()
-	section := &cfi.Section{
-		Kind: kind, Data: data, Addr: sec.Addr, AddrSize: f.AddrSize(), BigEndian: f.BigEndian, Machine: f.Machine,
-		Deref: r.deref,
-	}
-	if text := r.Image.Main.Section(".text"); text != nil {
-		section.TextBase = text.Addr
-	}
-	if got := r.Image.Main.Section(".got"); got != nil {
-		section.DataBase = got.Addr
-	}
-
-	for fde, err := range section.FDEs() {
+	for fde, err := range frames.FDEs(u.r.Image, kind) {
 		switch {
 		case u.over != nil:
 			u.parts = nil
 			return
 		case err != nil:
 			u.c.Unverified(checks.CFI, 1, err.Error())
-		case fde.Begin < fde.End && r.Code.Contains(fde.Begin):
+		case fde.Begin < fde.End && u.r.Code.Contains(fde.Begin):
 			u.over = u.records.Take(1, partBytes)
 			u.parts = append(u.parts, part{pcs.Range{Lo: fde.Begin, Hi: fde.End}, fde})
 		}

@@ -10,7 +10,6 @@ import (
 	"symkit/check/report"
 	"symkit/elfx"
 	"symkit/internal/bounds"
-	"symkit/internal/wire"
 )
 
 // Input has the sides that Compare compares, and its options.
@@ -41,10 +40,8 @@ type unwinder struct {
 	arch  *eval.Arch
 	parts []part
 	// sframe holds the rows of .sframe by address. On ARM, which has no .sframe, it holds the rows
-	// of the exception index table. These do not describe prologues, so that they are not expected
-	// to agree with DWARF.
+	// of the exception index table.
 	sframe []sframeRow
-	exidx  bool           // sframe has the rows of the exception index table
 	inits  []symfile.Init // the INIT records that consumers use, by address
 	rules  [][]eval.Rule  // of the texts in Sym.Rules, parsed once for all goroutines
 
@@ -52,17 +49,6 @@ type unwinder struct {
 	over    error               // there are more than the limit allows
 	shared  map[string]*cfi.Row // the rules of rows, by appendRules
 	key     []byte
-}
-
-// deref reads a word of the loaded file.
-func (r *Input) deref(addr uint64) (uint64, bool) {
-	f := r.Image.Main
-	b := f.BytesAt(addr, uint64(f.AddrSize()))
-	if b == nil {
-		return 0, false
-	}
-	c := wire.New("", b, f.BigEndian)
-	return c.Uint(f.AddrSize()), true
 }
 
 // unwindWorker is the state of one goroutine.

@@ -1,0 +1,80 @@
+package sframes
+
+import (
+	"cmp"
+	"debug/elf"
+	"slices"
+	"sort"
+
+	"symkit/elfx"
+	"symkit/internal/printable"
+)
+
+// names are the functions of the symbol tables of an image.
+type names struct {
+	table *elfx.SymbolTable
+	funcs []int // indices of symbols, by address
+	files []int // indices of the symbols of source files
+}
+
+// newNames reads .symtab, or .dynsym if there is none. A table that cannot be read has no names.
+func newNames(img *elfx.Image) *names {
+	n := &names{}
+	for _, f := range []*elfx.File{img.Main, img.Debug} {
+		if f != nil && n.table == nil {
+			n.table, _ = f.Symtab()
+		}
+	}
+	if n.table == nil {
+		n.table, _ = img.Main.Dynsym()
+	}
+	if n.table == nil {
+		return n
+	}
+
+	for i := range n.table.Symbols {
+		switch s := &n.table.Symbols[i]; {
+		case s.Type == elf.STT_FILE:
+			n.files = append(n.files, i)
+		case s.Type == elf.STT_FUNC && s.Shndx != elfx.ShnUndef:
+			n.funcs = append(n.funcs, i)
+		}
+	}
+	slices.SortStableFunc(n.funcs, func(a, b int) int {
+		return cmp.Compare(n.table.Symbols[a].Value, n.table.Symbols[b].Value)
+	})
+	return n
+}
+
+// index returns the index in n.funcs of the first function at or after an address.
+func (n *names) index(addr uint64) int {
+	return sort.Search(len(n.funcs), func(i int) bool { return n.table.Symbols[n.funcs[i]].Value >= addr })
+}
+
+// begins reports whether a function begins at an address.
+func (n *names) begins(addr uint64) bool {
+	i := n.index(addr)
+	return i < len(n.funcs) && n.table.Symbols[n.funcs[i]].Value == addr
+}
+
+// at returns the name of the function that begins at an address, "" if none does.
+func (n *names) at(addr uint64) string {
+	if !n.begins(addr) {
+		return ""
+	}
+	return printable.String(string(n.table.NameOf(&n.table.Symbols[n.funcs[n.index(addr)]])))
+}
+
+// source returns a number that all local functions of one source file share, -1 for other functions.
+// In a symbol table the symbol of a source file comes before the local symbols of the file's object.
+func (n *names) source(addr uint64) int {
+	i := n.index(addr)
+	if i == len(n.funcs) {
+		return -1
+	}
+	at := n.funcs[i]
+	if s := &n.table.Symbols[at]; s.Value != addr || s.Bind != elf.STB_LOCAL {
+		return -1
+	}
+	return sort.SearchInts(n.files, at)
+}
