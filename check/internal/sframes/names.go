@@ -14,7 +14,7 @@ import (
 type names struct {
 	table *elfx.SymbolTable
 	funcs []int // indices of symbols, by address
-	files []int // indices of the symbols of source files
+	files int   // symbols of source files
 }
 
 // newNames reads .symtab, or .dynsym if there is none. A table that cannot be read has no names.
@@ -35,7 +35,7 @@ func newNames(img *elfx.Image) *names {
 	for i := range n.table.Symbols {
 		switch s := &n.table.Symbols[i]; {
 		case s.Type == elf.STT_FILE:
-			n.files = append(n.files, i)
+			n.files++
 		case s.Type == elf.STT_FUNC && s.Shndx != elfx.ShnUndef:
 			n.funcs = append(n.funcs, i)
 		}
@@ -63,18 +63,4 @@ func (n *names) at(addr uint64) string {
 		return ""
 	}
 	return printable.String(string(n.table.NameOf(&n.table.Symbols[n.funcs[n.index(addr)]])))
-}
-
-// source returns a number that all local functions of one source file share, -1 for other functions.
-// In a symbol table the symbol of a source file comes before the local symbols of the file's object.
-func (n *names) source(addr uint64) int {
-	i := n.index(addr)
-	if i == len(n.funcs) {
-		return -1
-	}
-	at := n.funcs[i]
-	if s := &n.table.Symbols[at]; s.Value != addr || s.Bind != elf.STB_LOCAL {
-		return -1
-	}
-	return sort.SearchInts(n.files, at)
 }

@@ -71,8 +71,7 @@ func (v *verifier) bounds(f *function, p *part) {
 // their functions, and some rules cannot be expressed: these are notes.
 func (v *verifier) onlyDWARF(described pcs.Set) {
 	sections := codeSections(v.main)
-	sources := v.describedSources(described)
-	single := v.main.Type == elf.ET_REL && len(v.symbols().files) <= 1 && len(v.funcs) > 0
+	single := v.main.Type == elf.ET_REL && v.symbols().files <= 1 && len(v.funcs) > 0
 	reasons := map[string]int{}
 	without := 0
 
@@ -92,14 +91,13 @@ func (v *verifier) onlyDWARF(described pcs.Set) {
 		lone := within && n-i <= longestRun && !holds(v.dwarf[i:n], v.main.Entry)
 		for ; i < n; i++ {
 			p := &v.dwarf[i]
-			source := v.symbols().source(p.Lo)
 			why := v.inexpressible(p)
 			switch {
 			case v.linkage(p.Lo):
 				reasons["linkage stubs"]++
 			case why != "":
 				reasons[why]++
-			case single, lone, source >= 0 && sources[source]:
+			case single, lone:
 				v.add(onlyDWARF, p.Lo, p.Hi-p.Lo, "%s, of %d bytes, is only in .eh_frame, and SFrame could describe it", v.title(p.Lo), p.Hi-p.Lo)
 			default:
 				without++
@@ -136,16 +134,4 @@ func overlaps(set pcs.Set, r pcs.Range) bool {
 // of the C library is of an object of its own.
 func holds(parts []part, addr uint64) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return p.Lo <= addr && addr < p.Hi })
-}
-
-// describedSources returns the numbers of the source files of which .sframe describes a local function.
-func (v *verifier) describedSources(described pcs.Set) map[int]bool {
-	sources := map[int]bool{}
-	for i := range v.dwarf {
-		p := &v.dwarf[i]
-		if n := v.symbols().source(p.Lo); n >= 0 && overlaps(described, p.Range) {
-			sources[n] = true
-		}
-	}
-	return sources
 }
