@@ -55,7 +55,25 @@ func (v *verifier) presence() {
 	if unmarked > 0 {
 		v.note("%s not marked, which versions before 3 cannot do", quantity.Count(uint64(unmarked), "signal trampoline is", "signal trampolines are"))
 	}
-	v.onlyDWARF(described)
+
+	// A damaged header costs functions that .sframe has.
+	if v.causes[damaged] == 0 || len(v.lost) > 0 {
+		v.stubBounds(described)
+		v.onlyDWARF(described)
+	}
+}
+
+// stubBounds looks for linkage stubs that .sframe describes in part.
+func (v *verifier) stubBounds(described pcs.Set) {
+	for i := range v.dwarf {
+		p := &v.dwarf[i]
+		if !v.linkage(p.Lo) || !overlaps(described, p.Range) {
+			continue
+		}
+		described.Outside(p.Lo, p.Hi, func(lo, hi uint64) {
+			v.add(stale, lo, hi-lo, "[%#x, %#x), linkage stubs, is only in .eh_frame, which describes [%#x, %#x)", v.shown(lo), v.shown(hi), v.shown(p.Lo), v.shown(p.Hi))
+		})
+	}
 }
 
 // bounds compares where a function begins and ends. What overlaps has a finding already.
@@ -64,6 +82,7 @@ func (v *verifier) bounds(f *function, p *part) {
 	if f.Lo == begin && f.Hi == end || f.cut {
 		return
 	}
+	f.moved = true
 	v.add(stale, f.Lo, f.Hi-f.Lo, "FDE %d: [%#x, %#x) is %s for .eh_frame, [%#x, %#x)", f.index, v.shown(f.Lo), v.shown(f.Hi), v.title(begin), v.shown(begin), v.shown(end))
 }
 

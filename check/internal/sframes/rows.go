@@ -66,12 +66,16 @@ type sframeRow struct {
 }
 
 // sframeRows yields the rows of all functions in the order of their addresses. Of functions that
-// overlap, the first one holds. Damage ends the rows of a function.
+// overlap, the first one holds. Damage ends the rows of a function. Functions with other bounds have
+// no rows to compare.
 func (v *verifier) sframeRows() iter.Seq[sframeRow] {
 	return func(yield func(sframeRow) bool) {
 		end := uint64(0)
 		for i := range v.funcs {
 			fn := &v.funcs[i]
+			if fn.moved {
+				continue // the finding is that of presence
+			}
 			f, err := v.chunk(fn).FDE(fn.index)
 			if err != nil {
 				continue // list has the finding

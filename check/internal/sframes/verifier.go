@@ -80,6 +80,7 @@ type function struct {
 	at                  uint64 // address of the FDE
 	signal, keyB, mask  bool
 	cut                 bool // another function overlaps
+	moved               bool // the function has other bounds in DWARF
 }
 
 // part is code that a DWARF FDE holds for.
