@@ -89,6 +89,7 @@ func SFrame(ctx context.Context, img *elfx.Image, opt report.Options) (rep *repo
 		found, err = sframes.Compare(ctx, &sframes.Input{Image: img, Code: image.CodeOf(img.Main), Findings: true, Report: opt})
 		if err == nil {
 			rep = found.Report(nil)
+			rep.Section = ".sframe"
 		}
 		return nil
 	})

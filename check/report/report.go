@@ -125,6 +125,8 @@ type Report struct {
 	// NoDebugInfo states, in words, that the ELF file has code, but no debug information to compare
 	// with: mostly it was stripped. It is empty otherwise.
 	NoDebugInfo string `json:"no_debug_info,omitempty"`
+	// Section is the name of the section that was verified alone, without a symbol file.
+	Section string `json:"section,omitempty"`
 	// Gaps are the large parts, by check, that are not verified or missing.
 	Gaps []Gap `json:"gaps,omitempty"`
 	// Checks are in the order of Names. Checks that Options.Only does not name are omitted.

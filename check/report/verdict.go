@@ -34,6 +34,8 @@ func (r *Result) verdict() (text, class string) {
 		return open, "bad"
 	case r.Bad():
 		return "A requirement is not met", "bad"
+	case rep.Section != "":
+		return rep.sectionVerdict()
 	case open != "":
 		return open + ": no findings in the rest", "warn"
 	case len(rep.Gaps) > 0:
@@ -42,6 +44,19 @@ func (r *Result) verdict() (text, class string) {
 		return "The symbol file is well formed", "good"
 	}
 	return "The symbol file is right", "good"
+}
+
+// sectionVerdict is the headline about a section without findings.
+func (r *Report) sectionVerdict() (text, class string) {
+	for i := range r.Checks {
+		switch r.Checks[i].State {
+		case NotInELF:
+			return "The file has no " + r.Section, "warn"
+		case NotVerified:
+			return r.Section + " is well formed; nothing to compare its rows with", "warn"
+		}
+	}
+	return r.Section + " is right", "good"
 }
 
 // classNouns are the records of the checks that have gaps.
