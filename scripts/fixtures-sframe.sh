@@ -1,7 +1,8 @@
 #!/bin/bash
 # Rebuilds every file of sframe/testdata except src/: raw .sframe sections (.bin),
 # relocatable objects (.o), what readelf prints for them (.txt), and the index
-# with the recipe of each; and dump/testdata/sframe: whole libraries.
+# with the recipe of each; dump/testdata/sframe: whole libraries; and
+# check/testdata/sframe: libraries whose linker does not know SFrame.
 #
 #   scripts/fixtures-sframe.sh [WORKDIR]
 #
@@ -223,5 +224,17 @@ done
 whole v3 aarch64be basic "$work/tmp/basic-aarch64be.s"
 whole v3 s390x basic "$work/tmp/basic-s390x.s" noeh
 whole v3 s390x special "$src/special-s390x.s"
+
+# Libraries of lld, which concatenates: of version 2 without flags, 3, and 3 beside 2.
+joined=$repo/check/testdata/sframe
+rm -rf "$joined" && mkdir -p "$joined"
+join() {
+	local so=$joined/$1
+	shift
+	"$work/bin/lld" -flavor gnu -shared -z max-page-size=4096 --build-id -o "$so" "$@"
+}
+join v2-lld.so "$work/tmp/v2-amd64-"{two,many}.o
+join v3-lld.so "$work/tmp/v3-amd64-"{two,many}.o
+join mixed-lld.so "$work/tmp/v3-amd64-two.o" "$work/tmp/e1-many.o"
 rm -rf "$work/tmp"
 echo "tools: $work/bin" >&2

@@ -135,12 +135,23 @@ func (s *sframeFile) write() []byte {
 		}
 		section = s.chunks[i].append(section, s.addr, s.order)
 	}
-	for len(s.elf)%8 != 0 {
-		s.elf = append(s.elf, 0)
+	return withSection(s.elf, s.header, s.order, section)
+}
+
+// WithSFrame returns a library, which has an .sframe section, with other contents of the section.
+func WithSFrame(data, section []byte) []byte {
+	s := readSFrame(data)
+	return withSection(s.elf, s.header, s.order, section)
+}
+
+// withSection returns an ELF file with other contents of the section whose header is at an offset.
+func withSection(data []byte, header int, order binary.ByteOrder, section []byte) []byte {
+	for len(data)%8 != 0 {
+		data = append(data, 0)
 	}
-	s.order.PutUint64(s.elf[s.header+24:], uint64(len(s.elf)))
-	s.order.PutUint64(s.elf[s.header+32:], uint64(len(section)))
-	return append(s.elf, section...)
+	order.PutUint64(data[header+24:], uint64(len(data)))
+	order.PutUint64(data[header+32:], uint64(len(section)))
+	return append(data, section...)
 }
 
 // append appends the chunk to a section.
