@@ -145,7 +145,7 @@ cluster: ## the programs on Slurm, Spark and S3 servers; packages of all kinds; 
 # SFrame against the readelf of three binutils releases, fetched from Debian.
 sframe-tools: ## SFrame against the readelf of three binutils releases (fetches them)
 	scripts/fixtures-sframe.sh $(CURDIR)/bin/sframe
-	SYMKIT_SFRAME_TOOLS=$(CURDIR)/bin/sframe/bin $(GO) test -tags oracle -run '^TestTools' -v ./sframe
+	SYMKIT_SFRAME_TOOLS=$(CURDIR)/bin/sframe/bin $(GO) test -tags oracle -run '^(TestTools|TestSFrameTools)' -v ./sframe ./check
 
 # Chromium, npm and the packages of scripts/pages.sh are needed.
 pages: ## the pages in headless Chromium: content, keyboard, hostile names, accessibility, size

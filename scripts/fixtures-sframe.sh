@@ -17,6 +17,8 @@
 # system's sources and lists stay as they are. They run through their own libc.
 # WORKDIR/bin keeps a wrapper per tool, e.g. v3-s390x-as; the oracle tests find
 # them, and zlib's source beside them, by SYMKIT_SFRAME_TOOLS=WORKDIR/bin.
+# WORKDIR/programs has objects and programs of all assemblers and linkers, which
+# the oracle tests read as well.
 #
 # Needs: bookworm with apt, gcc and binutils for x86-64, aarch64 and s390x.
 set -euo pipefail
@@ -89,7 +91,7 @@ tools() {
 		libbinutils libctf0 libctf-nobfd0 libjansson4 libzstd1 zlib1g libc6"
 	fetch trixie $common libsframe1
 	fetch sid $common libsframe3 libgcc-s1 libstdc++6 libedit2 libffi8 libtinfo6 libxml2-16 libz3-4 \
-		libbsd0 libmd0 libllvm22 llvm-22 lld-22
+		libbsd0 libmd0 libllvm22 llvm-22 lld-22 mold libmimalloc3
 	sources sid zlib
 	local gnu t
 	for gnu in x86_64 aarch64 s390x; do
@@ -105,7 +107,47 @@ tools() {
 	ln -sf v3-x86_64-readelf "$work/bin/v3-readelf"
 	ln -sf v3-x86_64-readelf "$work/bin/e1-readelf"
 	wrap e1-mc sid lib/llvm-22/bin/llvm-mc
+	wrap e1-readobj sid lib/llvm-22/bin/llvm-readobj
 	wrap lld sid lib/llvm-22/bin/lld
+	wrap mold sid bin/mold
+}
+
+# programs: WORKDIR/programs/LINKER-ASSEMBLER-MACHINE-KIND, of zlib and basic.c, and
+# the objects ASSEMBLER-MACHINE-SOURCE.o.
+programs() {
+	local m flags s name v out=$work/programs
+	rm -rf "$out" && mkdir -p "$out/s"
+	for m in x86_64 aarch64 s390x; do
+		flags=
+		[ $m = aarch64 ] && flags=-mbranch-protection=pac-ret
+		for s in "$src/basic.c" "$work"/zlib/{adler32,crc32,deflate,inflate,trees,compress}.c; do
+			name=$(basename "$s" .c)
+			$m-linux-gnu-gcc -O2 -fPIC -w $flags -S -o "$out/s/$m-$name.s" "$s"
+			for v in v2 v3; do
+				[ $v$m = v2s390x ] || "$work/bin/$v-$m-as" --gsframe -o "$out/$v-$m-$name.o" "$out/s/$m-$name.s"
+			done
+			[ $m = x86_64 ] && "$work/bin/e1-mc" --triple=x86_64-linux-gnu --gsframe --filetype=obj -o "$out/e1-$m-$name.o" "$out/s/$m-$name.s"
+		done
+		for v in v2 v3 e1; do
+			[ -e "$out/$v-$m-basic.o" ] || continue
+			program gnu "$work/bin/$v-$m-ld"
+			program lld "$work/bin/lld" -flavor gnu
+			program mold "$work/bin/mold"
+		done
+	done
+	rm -rf "$out/s"
+}
+
+# program NAME LINKER...: links the objects of $v and $m.
+program() {
+	local name=$1 kind
+	shift
+	[ -x "$1" ] || return 0
+	for kind in shared pie static; do
+		flags="-$kind --unresolved-symbols=ignore-all -e 0"
+		[ $kind = pie ] && flags="$flags --no-dynamic-linker"
+		"$@" $flags -o "$out/$name-$v-$m-$kind" "$out/$v-$m-"*.o
+	done
 }
 
 # note NAME ADDRESS RECIPE: a line of the index.
@@ -157,6 +199,7 @@ compile() {
 }
 
 tools
+programs
 rm -f "$out"/*.bin "$out"/*.o "$out"/*.txt "$out"/*.sym
 for abi in amd64 aarch64 aarch64be s390x; do compile $abi; done
 

@@ -71,9 +71,9 @@ func relocated(t testing.TB, path string) ([]byte, Options) {
 		info := file.ByteOrder.Uint64(rela[8:])
 		v := symbols[info>>32-1].Value + file.ByteOrder.Uint64(rela[16:]) - place
 		switch typ := uint32(info); {
-		case abi == AMD64 && typ == uint32(elf.R_X86_64_PC32):
+		case abi == AMD64 && typ == uint32(elf.R_X86_64_PC32), abi == AArch64LE && typ == uint32(elf.R_AARCH64_PREL32):
 			binary.LittleEndian.PutUint32(data[place:], uint32(v))
-		case abi == AMD64 && typ == uint32(elf.R_X86_64_PC64), abi == S390X && typ == uint32(elf.R_390_PC64):
+		case abi == AMD64 && typ == uint32(elf.R_X86_64_PC64), abi == AArch64LE && typ == uint32(elf.R_AARCH64_PREL64), abi == S390X && typ == uint32(elf.R_390_PC64):
 			file.ByteOrder.PutUint64(data[place:], v)
 		default:
 			t.Fatalf("%s: relocation type %d", path, typ)
