@@ -60,8 +60,9 @@ func (s series) slope(value func(cost) float64, least float64) float64 {
 	return top / bottom
 }
 
-// cell returns the text of the table: both exponents, and a mark if larger inputs were not tried.
-func (s series) cell(seconds, memory float64) string {
+// cell returns the text of the table: the exponent of time, of our programs that of memory, too, and a mark if larger
+// inputs were not tried.
+func (s series) cell(seconds, memory float64, own bool) string {
 	if !s[0].ran {
 		return ""
 	}
@@ -71,7 +72,10 @@ func (s series) cell(seconds, memory float64) string {
 		}
 		return fmt.Sprintf("%.2f", v)
 	}
-	cell := text(seconds) + " " + text(memory)
+	cell := text(seconds)
+	if own {
+		cell += " " + text(memory)
+	}
 	for _, c := range s {
 		if c.late {
 			return cell + " >"

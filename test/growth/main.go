@@ -69,7 +69,7 @@ func (o *options) measure(ctx context.Context) (above int, err error) {
 		defer os.RemoveAll(dir)
 	}
 	tools := o.installed()
-	header, line := "| shape | records |", "|:--|--:|"
+	header, line := "| shape |", "|:--|"
 	for _, t := range tools {
 		header, line = header+" "+t.name+" |", line+"--:|"
 	}
@@ -82,10 +82,10 @@ func (o *options) measure(ctx context.Context) (above int, err error) {
 		if err != nil {
 			return above, fmt.Errorf("%s: %w", s.name, err)
 		}
-		cells := []string{s.name, grouped(s.most)}
+		cells := []string{s.name}
 		for j := range tools {
 			seconds, memory := series[j].exponents()
-			cells = append(cells, series[j].cell(seconds, memory))
+			cells = append(cells, series[j].cell(seconds, memory, tools[j].own))
 			if tools[j].own && (seconds > most || memory > most) {
 				above++
 			}
@@ -127,12 +127,4 @@ func (o *options) shape(ctx context.Context, s *shape, tools []tool, dir string)
 		}
 	}
 	return all, nil
-}
-
-// grouped returns a number with commas between groups of three digits.
-func grouped(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
 }

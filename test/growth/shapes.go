@@ -55,7 +55,7 @@ var imageShapes = []shape{
 	{"long names", 64_000, func(n int) input { return templates(n, n) }},
 	{"long names, 64 distinct", 256_000, func(n int) input { return templates(n, 64) }},
 	{"depth of inlined calls", 1_000, inlinedDepth},
-	{"inlined calls of a function", 250_000, inlinedWidth},
+	{"inlined calls", 250_000, inlinedWidth},
 	{"line rows of a function", 2_000_000, lineRows},
 	{"line sequences", 500_000, lineSequences},
 	{"ranges of a function", 32_000, functionRanges},
