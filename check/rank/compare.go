@@ -2,6 +2,7 @@ package rank
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -88,4 +89,25 @@ func (f figure) shown() (a, b string) {
 		a, b = quantity.Count(f.a, "byte", "bytes"), quantity.Count(f.b, "byte", "bytes")
 	}
 	return a, b
+}
+
+// Better reports whether a symbol file is to take the place of the stored one of its module, and says why. A stored file
+// that is as good stays; one that cannot be read does not. The error is that of ctx.
+func Better(ctx context.Context, sent, stored []byte) (better bool, why string, err error) {
+	ours, err := Of(ctx, sent)
+	if err != nil {
+		return false, "the symbol file in the store stays: this one cannot be read", context.Cause(ctx)
+	}
+	theirs, err := Of(ctx, stored)
+	if err != nil {
+		return ctx.Err() == nil, "the symbol file in the store cannot be read", context.Cause(ctx)
+	}
+	sign, why := ours.Compare(theirs)
+	switch {
+	case sign > 0:
+		return true, "better than the symbol file in the store: " + why, nil
+	case sign < 0:
+		return false, "the symbol file in the store is better, and stays: " + why, nil
+	}
+	return false, "the symbol file in the store is as good, and stays", nil
 }

@@ -175,6 +175,9 @@ func (b *batchRun) take(r *batch.Result) {
 	case r.Stats != nil:
 		b.describe(r)
 	}
+	if rec.Why != "" && rec.Status == batch.Written {
+		command.Line(b.messages, "dump_syms: %s: replaced: %s", b.store.Path(rec.Outputs[0]), rec.Why)
+	}
 	if b.Report != "" {
 		b.report.Add(*rec)
 	}

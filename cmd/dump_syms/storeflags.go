@@ -29,6 +29,7 @@ type storeFlags struct {
 	FilesFrom string   `name:"files-from" placeholder:"FILE" help:"Read further paths from FILE, one per line; - is standard input."`
 	Null      bool     `short:"0" help:"Paths in --files-from end in NUL, as find -print0 writes them, not in a line break."`
 	Force     bool     `help:"Replace symbol files that are in the store already."`
+	IfBetter  bool     `name:"if-better" help:"Replace a symbol file that is in the store already if the new one is better, by the ranking of symserve: more code with functions, lines, inlined calls and unwind rules."`
 	Compress  string   `enum:"none,gzip,zstd" default:"none" placeholder:"HOW" help:"Compress symbol files: gzip (.sym.gz) or zstd (.sym.zst)."`
 	Layout    string   `enum:"breakpad,unified,gdb" default:"breakpad" placeholder:"LAYOUT" help:"Layout of the store: breakpad, unified (ID/breakpad, Sentry's) or gdb (BUILDID.sym)."`
 	WithELF   bool     `name:"with-elf" help:"Store the ELF files too: as ID/executable and ID/debuginfo (unified), BUILDID and BUILDID.debug (gdb); on servers where the protocol has a place for them."`
@@ -75,6 +76,8 @@ func (c *cli) validateStore() error {
 		switch {
 		case c.Output == "-" && c.Manifest == "-":
 			return errors.New("--output and --manifest cannot both be standard output")
+		case c.IfBetter && (c.Force || c.gsym() || upload.IsURL(c.Store)):
+			return errors.New("--if-better is for symbol files in a directory or a bucket, without --force and --format=gsym; servers decide themselves")
 		case c.Header:
 			return errors.New("--store and --header-only exclude each other")
 		case c.WithELF && c.Layout == "breakpad" && !upload.IsURL(c.Store):
@@ -96,7 +99,7 @@ func (c *cli) validateStore() error {
 		name string
 		set  bool
 	}{
-		{"recursive", c.Recursive}, {"allow-empty", c.Empty}, {"files-from", c.FilesFrom != ""}, {"force", c.Force}, {"compress", c.Compress != "none"},
+		{"recursive", c.Recursive}, {"allow-empty", c.Empty}, {"files-from", c.FilesFrom != ""}, {"force", c.Force}, {"if-better", c.IfBetter}, {"compress", c.Compress != "none"},
 		{"token-file", c.TokenFile != ""}, {"layout", c.Layout != "breakpad"}, {"alias", c.Alias}, {"with-sources", c.Sources}, {"source-dir", len(c.SourceDir) > 0}, {"with-elf", c.WithELF},
 		{"manifest", c.Manifest != ""}, {"report", c.Report != ""}, {"memory", c.Memory != 0}, {"shard", c.Shard != ""}, {"done", c.Done != ""}, {"worker", c.Worker},
 	} {
@@ -165,7 +168,7 @@ var (
 
 // openStore opens the store that the flags describe.
 func (f *storeFlags) openStore(ctx context.Context) (*store.Store, error) {
-	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force}
+	opt := store.Options{Layout: layouts[f.Layout], Compression: compressions[f.Compress], Replace: f.Force, Better: f.IfBetter}
 	switch {
 	case objects.IsURL(f.Store):
 		s, err := store.OpenBucket(ctx, f.Store, opt)

@@ -73,3 +73,22 @@ func TestUpkeep(t *testing.T) {
 		t.Errorf("a server: %d, %s", code, &stderr)
 	}
 }
+
+// TestIfBetter: a worse symbol file is replaced, and the message and the manifest say why.
+func TestIfBetter(t *testing.T) {
+	dir := t.TempDir()
+	elf := filepath.Join(dir, "cxx-x86_64-gcc12-O2-dw5.elf")
+	programtest.Write(t, elf, programtest.Fixture(t, filepath.Base(elf)))
+	for i, test := range []struct{ args, said, manifest string }{
+		{"--no-cfi", "", `"status":"written"`},
+		{"--if-better", "replaced: better than the symbol file in the store: this file has unwind rules for ", `"why":"better than`},
+		{"--if-better", "", `"status":"existing","`},
+		{"--if-better --no-cfi", "", `"why":"the symbol file in the store is better, and stays: `},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), append(strings.Fields(test.args), "-s", filepath.Join(dir, "store"), "--manifest", "-", elf), &stdout, &stderr)
+		if code != 0 || !strings.Contains(stderr.String(), test.said) || test.said == "" && strings.Contains(stderr.String(), "replaced") || !strings.Contains(stdout.String(), test.manifest) {
+			t.Errorf("%d: exit code %d: %s%s", i, code, &stdout, &stderr)
+		}
+	}
+}

@@ -226,6 +226,7 @@ func (j *job) dump(ctx context.Context) (r Result, err error) {
 	r.Check, err = j.in.Write(ctx, m, opt, func(write func(io.Writer) error) error {
 		size, err := j.b.store.Put(j.paths, j.b.kind(), write)
 		j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
+		j.rec.Why = size.Why
 		j.rec.Seconds.Write = time.Since(start).Seconds()
 		if err == nil && j.b.opt.Second != nil {
 			err = j.b.opt.Second(ctx, write)

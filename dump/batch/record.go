@@ -45,6 +45,8 @@ type Record struct {
 	SymbolBytes int64 `json:"symbol_bytes,omitempty"` // of the symbol file
 	StoredBytes int64 `json:"stored_bytes,omitempty"` // of the same, compressed
 
+	Why string `json:"why,omitempty"` // why the file in the store was replaced, or stays; store.Options.Better
+
 	Sources int `json:"sources,omitempty"` // source files in the bundle
 
 	Seconds *Seconds `json:"seconds,omitempty"` // wall clock

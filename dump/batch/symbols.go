@@ -244,6 +244,7 @@ func (j *job) copySymbols(ctx context.Context) (r Result, err error) {
 	}
 	size, err := j.b.store.Put(j.paths, store.Symbols, write)
 	j.rec.SymbolBytes, j.rec.StoredBytes, j.exists = size.Text, size.Stored, size.Existed
+	j.rec.Why = size.Why
 	j.rec.Seconds.Write = time.Since(start).Seconds()
 	if err == nil && j.b.opt.Second != nil {
 		err = j.b.opt.Second(ctx, write)

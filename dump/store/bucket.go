@@ -22,6 +22,8 @@ type container interface {
 	// Create makes an object, which appears whole or not at all. Unless replace is set,
 	// the error for an object that exists is an fs.ErrExist.
 	Create(ctx context.Context, name string, content objects.Content, h objects.Header, replace bool) error
+	// Get opens an object for reading. The error is an fs.ErrNotExist if there is none.
+	Get(ctx context.Context, name string) (io.ReadCloser, objects.Info, error)
 	// URL returns the address of an object.
 	URL(name string) string
 }
@@ -69,18 +71,31 @@ func (b *bucket) has(names []string) (bool, error) {
 }
 
 func (b *bucket) put(names []string, kind Kind, opt Options, write func(io.Writer) error) (size Size, err error) {
-	how := opt.compression(kind)
-	content := &spool.Spool{}
+	content, h, size, err := pack(kind, opt, write)
 	defer content.Close()
+	if err != nil {
+		return size, err
+	}
+	for i, name := range names {
+		err := b.Create(b.ctx, name, content, h, opt.Replace)
+		size.Existed = size.Existed || i == 0 && errors.Is(err, fs.ErrExist)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return size, fmt.Errorf("%w: %w", ErrStore, err)
+		}
+	}
+	return size, nil
+}
+
+// pack returns the bytes of an object and its properties.
+func pack(kind Kind, opt Options, write func(io.Writer) error) (content *spool.Spool, h objects.Header, size Size, err error) {
+	how := opt.compression(kind)
+	content = &spool.Spool{}
 	sum := md5.New()
 	err = how.compress(content, func(w io.Writer) error {
 		return write(counter{io.MultiWriter(w, sum), &size.Text})
 	})
 	size.Stored = content.Size()
-	if err != nil {
-		return size, err
-	}
-	h := objects.Header{ContentType: "application/octet-stream"}
+	h.ContentType = "application/octet-stream"
 	if kind == Symbols {
 		// Mozilla's servers have these names.
 		h.ContentType = "text/plain; charset=utf-8"
@@ -94,12 +109,37 @@ func (b *bucket) put(names []string, kind Kind, opt Options, write func(io.Write
 	case Zstd:
 		h.ContentType = "application/zstd"
 	}
-	for i, name := range names {
-		err := b.Create(b.ctx, name, content, h, opt.Replace)
-		size.Existed = size.Existed || i == 0 && errors.Is(err, fs.ErrExist)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+	return content, h, size, err
+}
+
+// replace makes an object under the condition that there is none, or the one that was compared.
+func (b *bucket) replace(name string, opt Options, write func(io.Writer) error, decide func(stored io.Reader) (bool, error)) (size Size, err error) {
+	content, h, size, err := pack(Symbols, opt, write)
+	defer content.Close()
+	for range maxRaces {
+		if err != nil {
+			return size, err
+		}
+		old, info, err := b.Get(b.ctx, name)
+		exists := err == nil
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return size, fmt.Errorf("%w: %w", ErrStore, err)
+		}
+		if exists {
+			better, err := decide(old)
+			old.Close()
+			if err != nil || !better {
+				return Size{Existed: true}, err
+			}
+			h.Replaces = info.Version
+		}
+		err = b.Create(b.ctx, name, content, h, exists)
+		switch {
+		case err == nil:
+			return size, nil
+		case !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist):
 			return size, fmt.Errorf("%w: %w", ErrStore, err)
 		}
 	}
-	return size, nil
+	return size, errRaced
 }

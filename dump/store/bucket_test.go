@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"symkit/internal/objects"
@@ -24,6 +25,14 @@ func (m *memory) URL(name string) string { return "mem://" + name }
 func (m *memory) Exists(_ context.Context, name string) (bool, error) {
 	_, ok := m.objects[name]
 	return ok, m.err
+}
+
+func (m *memory) Get(_ context.Context, name string) (io.ReadCloser, objects.Info, error) {
+	data, ok := m.objects[name]
+	if !ok {
+		return nil, objects.Info{}, fs.ErrNotExist
+	}
+	return io.NopCloser(strings.NewReader(data)), objects.Info{Version: data}, m.err
 }
 
 func (m *memory) Create(_ context.Context, name string, o objects.Content, h objects.Header, replace bool) error {

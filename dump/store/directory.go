@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
 	"symkit/internal/atomicfile"
+	"symkit/internal/storefiles"
 )
 
 // directory is the place of a store on this machine.
@@ -63,6 +65,34 @@ func (d *directory) put(names []string, kind Kind, opt Options, write func(io.Wr
 	})
 	size.Existed = err == nil && !made
 	return size, explain(err)
+}
+
+// replace holds the lock of the name, as symserve does, so that the better of two files that are put at the same time stays.
+func (d *directory) replace(name string, opt Options, write func(io.Writer) error, decide func(stored io.Reader) (bool, error)) (size Size, err error) {
+	unlock, err := storefiles.Lock(d.root, name)
+	if err != nil {
+		return size, explain(err)
+	}
+	defer unlock()
+	opt.Replace = false
+	for range maxRaces {
+		old, err := d.root.Open(name)
+		if err == nil {
+			better, err := decide(old)
+			old.Close()
+			if err != nil || !better {
+				return Size{Existed: true}, err
+			}
+			opt.Replace = true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return size, explain(err)
+		}
+		size, err = d.put([]string{name}, Symbols, opt, write)
+		if err != nil || !size.Existed {
+			return size, err
+		}
+	}
+	return size, errRaced
 }
 
 // explain returns err, as an ErrStore if it is not the error of a single file.

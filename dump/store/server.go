@@ -75,5 +75,10 @@ func (s *server) put(names []string, kind Kind, _ Options, write func(io.Writer)
 	if errors.Is(err, upload.ErrServer) {
 		err = fmt.Errorf("%w: %w", ErrStore, err)
 	}
-	return Size{sent.Text, sent.Bytes, sent.Existed}, explain(err)
+	return Size{Text: sent.Text, Stored: sent.Bytes, Existed: sent.Existed}, explain(err)
+}
+
+// replace sends the file: the server decides.
+func (s *server) replace(name string, opt Options, write func(io.Writer) error, _ func(io.Reader) (bool, error)) (Size, error) {
+	return s.put([]string{name}, Symbols, opt, write)
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Layout      Layout
 	Compression Compression // of symbol files; in layout Unified of all files
 	Replace     bool        // replace files that exist
+	// Better replaces a symbol file that exists if the new one is better (package check/rank). Other files stay.
+	Better bool
 }
 
 // Store is an opened store. Its methods may be called from any number of
@@ -47,6 +49,9 @@ type place interface {
 	has(names []string) (bool, error)
 	// put publishes a file under each of the names.
 	put(names []string, kind Kind, opt Options, write func(io.Writer) error) (Size, error)
+	// replace publishes a symbol file under a name if decide, which gets the stored bytes of the file that exists, says
+	// so, or if none exists.
+	replace(name string, opt Options, write func(io.Writer) error, decide func(stored io.Reader) (bool, error)) (Size, error)
 	close() error
 }
 
@@ -66,7 +71,7 @@ func (s *Store) Path(name string) string { return s.place.url(name) }
 //
 // An error is an ErrStore, of a bucket or a server alone.
 func (s *Store) Has(paths []string) (bool, error) {
-	if s.opt.Replace {
+	if s.opt.Replace || s.opt.Better {
 		return false, nil
 	}
 	exists, err := s.place.has(paths)
@@ -82,12 +87,18 @@ type Size struct {
 	Stored int64 // after compression
 	// Existed is set if another process made the file of the first path before.
 	Existed bool
+	// Why says, with Options.Better, why the symbol file that existed was replaced or, if Existed is set, why it stays.
+	// It is empty if none existed.
+	Why string
 }
 
 // Put publishes a file under each of the paths, which Paths returned for kind. An error
 // of the file system names a path; an error that other files would meet too is an
 // ErrStore.
 func (s *Store) Put(paths []string, kind Kind, write func(io.Writer) error) (size Size, err error) {
+	if s.opt.Better && kind == Symbols {
+		return s.putBetter(paths, write)
+	}
 	return s.place.put(paths, kind, s.opt, write)
 }
 

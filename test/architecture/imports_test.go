@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"serve":                   {"elfx", "elfx/debuginfod", "emit", "internal/mem", "internal/objects", "internal/spool", "lookup", "lookup/source", "serve/gate", "serve/internal/depot", "serve/internal/intake", "serve/internal/metrics", "serve/internal/tokens", "serve/internal/uploads", "serve/symbolicate"},
 	"serve/gate":              {"check", "check/lint", "check/rank", "check/report", "elfx", "elfx/companion", "emit", "internal/filename", "internal/mem", "internal/printable"},
 	"serve/internal/breakpad": {},
-	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/objects", "internal/packing"},
+	"serve/internal/depot":    {"internal/atomicfile", "internal/filename", "internal/objects", "internal/packing", "internal/storefiles"},
 	"serve/internal/intake":   {"elfx", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/mem", "internal/packing", "internal/printable", "internal/spool", "serve/gate", "serve/internal/depot"},
 	"serve/internal/metrics":  {},
 	"serve/internal/tecken":   {"internal/printable", "internal/quantity"},
@@ -109,7 +109,7 @@ var allowed = map[string][]string{
 	"dump/pathmap":          {"internal/smallfile"},
 	"dump/single":           {"check", "check/report", "dump", "elfx/companion", "internal/bounds", "internal/crash", "internal/limitof", "internal/mem", "internal/quantity"},
 	"dump/upkeep":           {"emit", "internal/filename", "internal/packing", "internal/par", "internal/storefiles"},
-	"dump/store":            {"internal/atomicfile", "internal/filename", "internal/objects", "internal/spool", "internal/upload"},
+	"dump/store":            {"check/rank", "internal/atomicfile", "internal/filename", "internal/mem", "internal/objects", "internal/packing", "internal/spool", "internal/storefiles", "internal/upload"},
 
 	// Files.
 	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},

@@ -15,7 +15,7 @@ var publicNames = map[string]int{
 	"check":                8,
 	"check/diff":           4,
 	"check/lint":           1,
-	"check/rank":           3,
+	"check/rank":           4,
 	"check/report":         40,
 	"check/storecheck":     5,
 	"dump":                 27,

@@ -40,7 +40,7 @@ var shapes = map[string]int{
 	"cmd/symserve.cli fields":                23,
 	"lookup.module fields":                   18,
 	"dump.Stats fields":                      24,
-	"dump/batch.Record fields":               23,
+	"dump/batch.Record fields":               24,
 	"internal/dwarfx.Data fields":            21,
 	"internal/dwarfx.Data methods":           47,
 	"internal/dwarfx.Unit fields":            28,

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"symkit/internal/atomicfile"
+	"symkit/internal/storefiles"
 )
 
 // forms are the names that the file of a key can have, by the encoding of its bytes.
@@ -126,7 +126,7 @@ func (d *directory) Put(ctx context.Context, key string, blob *Blob, old *File) 
 	if !valid(key) {
 		return fmt.Errorf("%q: %w", key, fs.ErrInvalid)
 	}
-	unlock, err := d.lock(key)
+	unlock, err := storefiles.Lock(d.root, key)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *directory) Remove(ctx context.Context, key string, old *File) error {
 		return nil
 	}
 	if old != nil {
-		unlock, err := d.lock(key)
+		unlock, err := storefiles.Lock(d.root, key)
 		if err != nil {
 			return err
 		}
@@ -197,31 +197,6 @@ func (d *directory) Remove(ctx context.Context, key string, old *File) error {
 		}
 	}
 	return nil
-}
-
-// stripes is the number of files of locks. Keys with one number wait for each other.
-const stripes = 64
-
-// lock locks a key against other writers of this process and of others.
-func (d *directory) lock(key string) (unlock func(), err error) {
-	sum := fnv.New32a()
-	_, _ = io.WriteString(sum, key) // never fails
-	place := path.Join(Private, "locks", fmt.Sprintf("%02x", sum.Sum32()%stripes))
-	f, err := d.root.OpenFile(place, os.O_RDWR|os.O_CREATE, 0o666)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = d.root.MkdirAll(path.Dir(place), 0o777)
-		if err == nil {
-			f, err = d.root.OpenFile(place, os.O_RDWR|os.O_CREATE, 0o666)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = lockFile(f)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() { _ = f.Close() }, nil // the lock ends with the file
 }
 
 func (d *directory) Digest(_ context.Context, file File) (Digest, error) {

@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package depot
+package storefiles
 
 import (
 	"os"
