@@ -90,7 +90,7 @@ type part struct {
 }
 
 // What a function and a part take in memory, with what slices need to grow.
-const functionBytes, partBytes = 160, 400
+const functionBytes, partBytes = 120, 200
 
 // maxEach bounds the findings of one cause that have a text. All are counted.
 const maxEach = 1 << 12
