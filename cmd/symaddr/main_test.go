@@ -51,6 +51,7 @@ func TestSymaddr(t *testing.T) {
 		{"FILE", "0x4012de\nhello\n", "0x4012de: " + pop + "hello\n"},
 		{"FILE", "RIP: 0010:run+0x6e/0x90\n", "RIP: 0010:" + inline + "\n"},
 		{"FILE", "#1 0x1 (/x/" + filepath.Base(program86) + "+0x12de) end\n", "#1 0x1 " + inline + " end\n"},
+		{"FILE", "    #01 abs 0000007a1b4012df virt 00000000004012df _kDartIsolateSnapshotInstructions+0x2df\n", "    #01 " + inline + "\n"},
 		{"FILE", "#1 0x1 (/x/other+0x12de)\n", "#1 0x1 (/x/other+0x12de)\n"},
 		{"", "#1 0x1 (" + path + "+0x12de)\n", "#1 0x1 " + inline + "\n"},
 		{"", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n"},

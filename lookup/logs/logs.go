@@ -74,6 +74,8 @@ var forms = sync.OnceValue(func() []form {
 		// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
 		// ".../base.apk!libx.so (offset 0x1000) (f(int (*)(char))+12) (BuildId: 1234)"
 		android,
+		// Dart: "    #00 abs 0000007a1b4d5e6f virt 00000000002a5e6f _kDartIsolateSnapshotInstructions+0x1a5e6f"
+		of(" virt ", virtual, `(?P<at>\babs [0-9a-f]{8,16} virt (?P<addr>[0-9a-f]{8,16}) _kDart\w{1,40}(?:\+0x[0-9a-f]{1,16})?)`),
 		// Python's faulthandler: "Binary file \"/usr/bin/python3\", at f+0x1b [0x55d4]"
 		of("Binary file ", ret, `(?P<at>Binary file "(?P<module>[^"]+)", at (?P<symbol>[^+\s]*)\+`+hex+` \[0x[0-9a-f]{1,16}\])`),
 		// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"; of a program that is

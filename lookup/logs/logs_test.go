@@ -32,6 +32,7 @@ func TestFind(t *testing.T) {
 		{"      #00 pc 000000000000403a  /data/app/~~a==/b-c==/base.apk!libtwo.so (offset 0xe000) (void f<g()>(int (*)(int))+12) (BuildId: 0badcafe) x", "/data/app/~~a==/b-c==/base.apk!libtwo.so@e000 0badcafe 403a virtual"},
 		{"03-02 11:00:00.004  4242  4242 F DEBUG   :       #00 pc 000000000000403a  /data/app/base.apk (offset 0xe000)", "/data/app/base.apk@e000  403a virtual"},
 		{"#05 pc 0001af75  /system/lib/libc.so (operator()", "/system/lib/libc.so  1af75 virtual"},
+		{"    #00 abs 0000007a1b4d5e6f virt 00000000002a5e6f _kDartIsolateSnapshotInstructions+0x1a5e6f", "  2a5e6f return virtual"},
 		{"[ 1.0] RIP: 0010:sysrq_handle_crash+0x16/0x20", " sysrq_handle_crash+16"},
 		{"[ 1.0]  ? __handle_sysrq+0x9b/0x170", " __handle_sysrq+9b return"},
 		{"[ 1.0]  ext4_read+0x1/0x2 [ext4]", "ext4 ext4_read+1 return"},

@@ -53,7 +53,7 @@ var publicNames = map[string]int{
 	"walk/signature":       6,
 	"walk/symbols":         7,
 	"walk/symbols/elfsyms": 3,
-	"walk/symbols/sources": 38,
+	"walk/symbols/sources": 39,
 	"walk/symserver":       13,
 	"walk/tombstone":       8,
 }

@@ -98,6 +98,7 @@ func mini(data []byte, files *sources.Files) (*walk.Process, error) {
 		return p, nil
 	}
 	files.Headers(p)
+	files.Identify(p)
 
 	// Without /proc/PID/maps, the load addresses of modules need the modules' files.
 	if !d.HasMaps() {

@@ -32,7 +32,11 @@ func (b *builder) spread() {
 	// A module takes the load address of its file, unless a module of another file is in
 	// between.
 	for _, m := range b.p.Modules {
-		if start, end, ok := b.fileAt(maps, m); ok && !b.occupied(m, start, m.Base) {
+		start, end, ok := b.fileAt(maps, m)
+		if !ok {
+			m.Offset = offsetIn(maps, m.Base)
+		}
+		if ok && !b.occupied(m, start, m.Base) {
 			if m.Base != start && bytes.HasPrefix(d.Memory.Bytes(m.Base, 4), []byte("\x7fELF")) {
 				continue // a file in an archive
 			}
@@ -88,6 +92,16 @@ func (b *builder) fileAt(maps []mdmp.Mapping, m *walk.Module) (start, end uint64
 		}
 	}
 	return start, end, true
+}
+
+// offsetIn returns the offset of an address in the file that is mapped there: of a library in an APK. It returns 0 if
+// there is no file.
+func offsetIn(maps []mdmp.Mapping, addr uint64) uint64 {
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > addr }) - 1
+	if i < 0 || addr >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
+		return 0
+	}
+	return maps[i].Offset + addr - maps[i].Begin
 }
 
 // sameFile reports whether two mappings are of the same file.

@@ -165,7 +165,7 @@ func FuzzDecode(f *testing.F) {
 
 // TestNone: what has no tombstone.
 func TestNone(t *testing.T) {
-	for _, data := range []string{"", stars, "pid: 1, tid: 2\n" + stars, "MDMP", "\x12\x02ab", "\x28\x01", "\x28\x01\x82\x01\x03"} {
+	for _, data := range []string{"", stars, stars + "\npid: 12, tid: 13, name io.flutter\nbuild_id: '00'\n", "pid: 1, tid: 2\n" + stars, "MDMP", "\x12\x02ab", "\x28\x01", "\x28\x01\x82\x01\x03"} {
 		if _, err := Decode([]byte(data)); err == nil || Is([]byte(data)) {
 			t.Errorf("%q: %v", data, err)
 		}

@@ -2,6 +2,7 @@ package tombstone
 
 import (
 	"errors"
+	"slices"
 
 	"symkit/located"
 	"symkit/walk"
@@ -97,23 +98,23 @@ type Range struct {
 
 // Is reports whether data has a tombstone: its text, or a message of tombstone.proto.
 func Is(data []byte) bool {
-	if isText(data) {
-		return true
-	}
-	_, ok := decodeMessage(data)
-	return ok
+	_, err := Decode(data)
+	return err == nil
 }
 
-// Decode returns the tombstones in a text, such as a log, or in a message.
+// Decode returns the tombstones in a text, such as a log, or in a message. One without a thread is none: Dart's traces
+// begin as tombstones do.
 func Decode(data []byte) ([]*Tombstone, error) {
+	var stones []*Tombstone
 	if isText(data) {
-		return decodeText(data), nil
+		stones = slices.DeleteFunc(decodeText(data), func(s *Tombstone) bool { return len(s.Threads) == 0 })
+	} else if s, ok := decodeMessage(data); ok {
+		stones = append(stones, s)
 	}
-	s, ok := decodeMessage(data)
-	if !ok {
+	if len(stones) == 0 {
 		return nil, &located.Error{Section: section, Err: errNone}
 	}
-	return []*Tombstone{s}, nil
+	return stones, nil
 }
 
 func (t *Tombstone) lose(at int, err error) {

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"iter"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
+	"symkit/elfx/companion"
 	"symkit/limits"
 	"symkit/walk"
 )
@@ -72,6 +74,7 @@ type archives struct {
 
 	mu      sync.Mutex
 	members map[string][]library // by the path of the archive; damaged members are left out
+	damage  map[string]error     // the first of each archive
 }
 
 // library is a member of an archive.
@@ -91,6 +94,11 @@ func (a *archives) of(path string, l limits.Limits) []library {
 	for m, err := range (archive.Options{Limits: l}).Members(path) {
 		if err == nil {
 			list = append(list, library{m, storedID(&m)})
+		} else if a.damage[path] == nil {
+			if a.damage == nil {
+				a.damage = map[string]error{}
+			}
+			a.damage[path] = err
 		}
 	}
 	if a.members == nil {
@@ -98,6 +106,24 @@ func (a *archives) of(path string, l limits.Limits) []library {
 	}
 	a.members[path] = list
 	return list
+}
+
+// damaged returns what is wrong with the archives that can have the file of m, if m is inside of an archive.
+func (f *Files) damaged(m *walk.Module) (probes []companion.Probe) {
+	_, inside := splitPath(m.Path)
+	if !inside {
+		return nil
+	}
+	for _, path := range f.archivesOf(m) {
+		f.archives.of(path, f.Limits)
+		f.archives.mu.Lock()
+		err := f.archives.damage[path]
+		f.archives.mu.Unlock()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			probes = append(probes, companion.Probe{Path: path, Err: pathless(err)})
+		}
+	}
+	return probes
 }
 
 // storedID returns the build id of a member that is not compressed; to read that of another one takes as long as to

@@ -117,6 +117,7 @@ func (f *Files) entry(m *walk.Module) *foundFile {
 				return
 			}
 		}
+		got.probes = append(got.probes, f.damaged(m)...)
 	})
 	return got
 }
