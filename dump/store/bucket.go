@@ -71,8 +71,9 @@ func (b *bucket) has(names []string) (bool, error) {
 }
 
 func (b *bucket) put(names []string, kind Kind, opt Options, write func(io.Writer) error) (size Size, err error) {
-	content, h, size, err := pack(kind, opt, write)
+	content := &spool.Spool{}
 	defer content.Close()
+	h, size, err := pack(content, kind, opt, write)
 	if err != nil {
 		return size, err
 	}
@@ -86,10 +87,9 @@ func (b *bucket) put(names []string, kind Kind, opt Options, write func(io.Write
 	return size, nil
 }
 
-// pack returns the bytes of an object and its properties.
-func pack(kind Kind, opt Options, write func(io.Writer) error) (content *spool.Spool, h objects.Header, size Size, err error) {
+// pack writes the bytes of an object to content and returns its properties.
+func pack(content *spool.Spool, kind Kind, opt Options, write func(io.Writer) error) (h objects.Header, size Size, err error) {
 	how := opt.compression(kind)
-	content = &spool.Spool{}
 	sum := md5.New()
 	err = how.compress(content, func(w io.Writer) error {
 		return write(counter{io.MultiWriter(w, sum), &size.Text})
@@ -109,17 +109,18 @@ func pack(kind Kind, opt Options, write func(io.Writer) error) (content *spool.S
 	case Zstd:
 		h.ContentType = "application/zstd"
 	}
-	return content, h, size, err
+	return h, size, err
 }
 
 // replace makes an object under the condition that there is none, or the one that was compared.
 func (b *bucket) replace(name string, opt Options, write func(io.Writer) error, decide func(stored io.Reader) (bool, error)) (size Size, err error) {
-	content, h, size, err := pack(Symbols, opt, write)
+	content := &spool.Spool{}
 	defer content.Close()
+	h, size, err := pack(content, Symbols, opt, write)
+	if err != nil {
+		return size, err
+	}
 	for range maxRaces {
-		if err != nil {
-			return size, err
-		}
 		old, info, err := b.Get(b.ctx, name)
 		exists := err == nil
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

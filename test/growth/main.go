@@ -25,7 +25,6 @@ type options struct {
 	limit      time.Duration
 	verbose    bool
 	keep       string
-	unjudged   bool
 }
 
 func main() {
