@@ -213,12 +213,12 @@ func TestOld(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := ""
+				var got strings.Builder
 				for _, m := range plan.Old {
-					got += strings.TrimLeft(m.ID, "0")[:1]
+					got.WriteString(strings.TrimLeft(m.ID, "0")[:1])
 				}
-				if got != test.want || plan.Modules != 5 || plan.Bytes == 0 || (plan.OldBytes > 0) != (got != "") {
-					t.Errorf("%s, %+v: %q, want %q; %+v", at, test.rule, got, test.want, plan)
+				if got.String() != test.want || plan.Modules != 5 || plan.Bytes == 0 || (plan.OldBytes > 0) != (got.String() != "") {
+					t.Errorf("%s, %+v: %q, want %q; %+v", at, test.rule, got.String(), test.want, plan)
 				}
 			}
 		}
@@ -249,15 +249,15 @@ func TestChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
+		var got strings.Builder
 		for m, err := range u.Remove(t.Context(), plan) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got += string(m.Outcome) + " "
+			got.WriteString(string(m.Outcome) + " ")
 		}
-		if got != "changed changed removed " || len(b.files(t, at)) != 3 {
-			t.Errorf("%s: %s, %q", at, got, b.files(t, at))
+		if got.String() != "changed changed removed " || len(b.files(t, at)) != 3 {
+			t.Errorf("%s: %s, %q", at, got.String(), b.files(t, at))
 		}
 	}
 }
