@@ -98,7 +98,7 @@ func (w *walker) list(s *Stack, from int) {
 	s.End = "the dump lists no further frame"
 }
 
-// longestCall bounds how far a return address is behind the beginning of the call.
+// longestCall is the length of the longest call instruction, in bytes.
 const longestCall = 8
 
 // is reports whether a frame with a program counter is the one that the dump lists.

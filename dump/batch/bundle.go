@@ -14,7 +14,7 @@ import (
 )
 
 // storeSources puts the source files of an opened module into the store, as a bundle: those that compilers embedded, and
-// those of the directories. A module without any has no bundle. What is left out is a warning.
+// those of the directories. A module without source files has no bundle. A source file that is left out is a warning.
 func (j *job) storeSources(ctx context.Context) error {
 	dirs := j.b.opt.Sources
 	if dirs == nil || len(j.sources) == 0 {

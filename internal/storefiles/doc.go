@@ -1,3 +1,3 @@
-// Package storefiles reads the files of a symbol store as they lie in a directory or a bucket: it lists them, says by
-// their paths what they are, and removes one if nobody has replaced it since.
+// Package storefiles works on the files of a symbol store in a directory or a bucket. List gives each file with its
+// kind, which its path says; Remove deletes a file unless another one has taken its place since it was listed.
 package storefiles

@@ -103,7 +103,7 @@ func (b *Bundle) Close() error {
 	return errors.Join(err, b.zip.Close())
 }
 
-// debugID returns the id of a MODULE record as a UUID, with the age behind it if that is not 0.
+// debugID returns the id of a MODULE record as a UUID, followed by the age unless the age is 0.
 func debugID(id string) string {
 	id = strings.ToLower(id)
 	if len(id) < 33 {

@@ -171,13 +171,13 @@ func hostile(t testing.TB) map[string]struct {
 			w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestCompression) })
 			return add(w, name, zip.Deflate, append(bytes.Clone(lib[:64]), make([]byte, 256<<20)...))
 		}), false},
-		"a larger size":            {changed(directory+20, 1<<30), false},
-		"a size of 4 GiB":          {changed(directory+20, 1<<32-2), false},
-		"an offset behind the end": {changed(directory+42, 1<<31), false},
-		"a smaller inflated size":  {changed(directory+24, 8), true}, // a stored member has its compressed size
-		"cut in the directory":     {whole[:len(whole)-30], false},
-		"cut in the member":        {whole[:len(lib)/2], false},
-		"no directory":             {whole[:directory], false},
+		"a larger size":           {changed(directory+20, 1<<30), false},
+		"a size of 4 GiB":         {changed(directory+20, 1<<32-2), false},
+		"an offset past the end":  {changed(directory+42, 1<<31), false},
+		"a smaller inflated size": {changed(directory+24, 8), true}, // a stored member has its compressed size
+		"cut in the directory":    {whole[:len(whole)-30], false},
+		"cut in the member":       {whole[:len(lib)/2], false},
+		"no directory":            {whole[:directory], false},
 		"70,000 members": {packed(t, func(w *zip.Writer) error { // the directory is that of zip64
 			for i := range 70_000 {
 				err := add(w, fmt.Sprintf("res/%d", i), zip.Store, nil)
