@@ -44,7 +44,6 @@ const (
 
 // Reasons that bytes are no profile.
 var (
-	errType     = errors.New("unknown type of a field")
 	errMappings = errors.New("too many mappings")
 	errString   = errors.New("no such string")
 )
@@ -52,61 +51,28 @@ var (
 // mostMappings bounds what a hostile profile makes of its bytes.
 const mostMappings = 1 << 20
 
-// field is a field of a message.
-type field struct {
-	number uint64
-	value  uint64 // of a number
-	bytes  []byte // of a message or a string
-	start  int    // where bytes is in the profile
-}
-
-// next reads a field (protobuf, "Encoding").
-func next(c *wire.Cursor) (f field) {
-	at := c.Pos()
-	tag := c.ULEB()
-	f.number = tag >> 3
-	switch tag & 7 {
-	case 0:
-		f.value = c.ULEB()
-	case 1:
-		c.Bytes(8)
-	case 2:
-		n := c.ULEB()
-		f.start = c.Pos()
-		f.bytes = c.Bytes(n)
-	case 5:
-		c.Bytes(4)
-	default:
-		c.Fail(at, errType)
-	}
-	return f
-}
-
-// within returns a cursor over the message of a field.
-func (f *field) within() wire.Cursor { return wire.NewAt("profile", f.bytes, f.start, false) }
-
 // Parse reads a profile, which is not packed. The Profile refers to data.
 func Parse(data []byte) (*Profile, error) {
 	p := &Profile{data: data, mappings: map[uint64]*Mapping{}}
 	c := wire.New("profile", data, false)
 	for c.Len() > 0 {
-		f := next(&c)
-		sub := f.within()
-		switch f.number {
+		f := c.Field()
+		sub := f.Sub
+		switch f.Number {
 		case profileMapping:
 			if len(p.Mappings) == mostMappings {
-				c.Fail(f.start, errMappings)
+				c.Fail(f.Sub.Pos(), errMappings)
 				break
 			}
 			m := parseMapping(&sub)
-			m.message = [2]int{f.start, f.start + len(f.bytes)}
+			m.message = [2]int{f.Sub.Pos(), f.Sub.End()}
 			p.Mappings = append(p.Mappings, m)
 			p.mappings[m.id] = m
 		case profileFunction:
 			for sub.Len() > 0 {
-				f := next(&sub)
-				if f.number == functionID {
-					p.functions = max(p.functions, f.value)
+				f := sub.Field()
+				if f.Number == functionID {
+					p.functions = max(p.functions, f.Value)
 				}
 			}
 		case profileString:
@@ -124,20 +90,20 @@ func Parse(data []byte) (*Profile, error) {
 func parseMapping(c *wire.Cursor) *Mapping {
 	m := &Mapping{}
 	for c.Len() > 0 {
-		f := next(c)
-		switch f.number {
+		f := c.Field()
+		switch f.Number {
 		case mappingID:
-			m.id = f.value
+			m.id = f.Value
 		case mappingStart:
-			m.Start = f.value
+			m.Start = f.Value
 		case mappingLimit:
-			m.Limit = f.value
+			m.Limit = f.Value
 		case mappingOffset:
-			m.Offset = f.value
+			m.Offset = f.Value
 		case mappingFile:
-			m.file = f.value
+			m.file = f.Value
 		case mappingBuildID:
-			m.buildID = f.value
+			m.buildID = f.Value
 		}
 	}
 	return m
@@ -155,11 +121,11 @@ func (p *Profile) readStrings(c *wire.Cursor) {
 	}
 	all, n := wire.New("profile", p.data, false), uint64(0)
 	for all.Len() > 0 {
-		f := next(&all)
-		if f.number == profileString {
+		f := all.Field()
+		if f.Number == profileString {
 			_, wanted := texts[n]
 			if wanted {
-				texts[n] = string(f.bytes)
+				texts[n] = f.Text()
 			}
 			n++
 		}

@@ -28,16 +28,16 @@ func (p *Profile) Write(w io.Writer, s Symbols) error {
 	c := wire.New("profile", p.data, false)
 	for c.Len() > 0 {
 		from := c.Pos()
-		f := next(&c)
-		switch f.number {
+		f := c.Field()
+		switch f.Number {
 		case profileMapping:
 			continue // comes later, with what it has
 		case profileLocation:
-			sub := f.within()
+			sub := f.Sub
 			lines := out.location(&sub, p.mappings)
 			c.Inherit(&sub)
 			if len(lines) > 0 {
-				out.body = append(appendHead(out.body[:0], profileLocation, len(f.bytes)+len(lines)), f.bytes...)
+				out.body = append(appendHead(out.body[:0], profileLocation, f.Sub.Len()+len(lines)), f.Sub.Rest()...)
 				_, err := w.Write(append(out.body, lines...))
 				if err != nil {
 					return err
@@ -102,12 +102,12 @@ type function struct {
 func (w *writer) location(c *wire.Cursor, mappings map[uint64]*Mapping) []byte {
 	var id, addr uint64
 	for c.Len() > 0 {
-		f := next(c)
-		switch f.number {
+		f := c.Field()
+		switch f.Number {
 		case locationMapping:
-			id = f.value
+			id = f.Value
 		case locationAddress:
-			addr = f.value
+			addr = f.Value
 		case locationLine:
 			return nil
 		}

@@ -1,7 +1,6 @@
 package tombstone
 
 import (
-	"errors"
 	"slices"
 
 	"symkit/internal/wire"
@@ -26,43 +25,10 @@ const (
 // messages leave out.
 var architectures = [...]string{"arm", "arm64", "x86", "x86_64", "riscv64"}
 
-// errType: a field has a type that proto3 lacks.
-var errType = errors.New("unknown type of a field")
-
-// field is a field of a message.
-type field struct {
-	number uint64
-	value  uint64      // of a number
-	sub    wire.Cursor // over a message, a string or bytes
-}
-
-// next reads a field.
-func next(c *wire.Cursor) (f field) {
-	at := c.Pos()
-	tag := c.ULEB()
-	f.number = tag >> 3
-	switch tag & 7 {
-	case 0:
-		f.value = c.ULEB()
-	case 1:
-		f.value = c.U64()
-	case 2:
-		f.sub = c.Sub(c.ULEB())
-	case 5:
-		f.value = uint64(c.U32())
-	default:
-		c.Fail(at, errType)
-	}
-	return f
-}
-
-// text returns the bytes of a string.
-func (f *field) text() string { return string(f.sub.Rest()) }
-
 // each calls read for the fields of a message. A message that is damaged is read up to the damage.
-func (s *Tombstone) each(c wire.Cursor, read func(f *field)) {
+func (s *Tombstone) each(c wire.Cursor, read func(f *wire.Field)) {
 	for c.Len() > 0 {
-		f := next(&c)
+		f := c.Field()
 		if c.Err() != nil {
 			s.lose(c.Pos(), c.Err())
 			return
@@ -78,31 +44,31 @@ func decodeMessage(data []byte) (*Tombstone, bool) {
 	crashed := 0
 	c := wire.New(section, data, false)
 	for c.Len() > 0 {
-		f := next(&c)
+		f := c.Field()
 		if c.Err() != nil {
 			return nil, false
 		}
-		switch f.number {
+		switch f.Number {
 		case stoneArch:
-			if f.value < uint64(len(architectures)) {
-				s.CPU = architectures[f.value]
+			if f.Value < uint64(len(architectures)) {
+				s.CPU = architectures[f.Value]
 			}
 		case stoneBuild:
-			s.Build = f.text()
+			s.Build = f.Text()
 		case stonePID:
-			s.PID = int(uint32(f.value))
+			s.PID = int(uint32(f.Value))
 		case stoneTID:
-			crashed = int(uint32(f.value))
+			crashed = int(uint32(f.Value))
 		case stoneCommand:
 			if s.Name == "" {
-				s.Name = f.text()
+				s.Name = f.Text()
 			}
 		case stoneSignal:
-			s.signal(f.sub)
+			s.signal(f.Sub)
 		case stoneAbort:
-			s.Abort = f.text()
+			s.Abort = f.Text()
 		case stoneMapping:
-			s.mapping(f.sub)
+			s.mapping(f.Sub)
 		}
 	}
 	if s.PID == 0 {
@@ -112,11 +78,11 @@ func decodeMessage(data []byte) (*Tombstone, bool) {
 	// The threads come after the architecture, but need not.
 	c.Reset(section, data, false)
 	for c.Len() > 0 {
-		f := next(&c)
-		if f.number == stoneThread {
-			s.each(f.sub, func(f *field) {
-				if f.number == entryValue {
-					s.thread64(f.sub)
+		f := c.Field()
+		if f.Number == stoneThread {
+			s.each(f.Sub, func(f *wire.Field) {
+				if f.Number == entryValue {
+					s.thread64(f.Sub)
 				}
 			})
 		}
@@ -132,16 +98,16 @@ func decodeMessage(data []byte) (*Tombstone, bool) {
 
 // signal reads a message Signal.
 func (s *Tombstone) signal(c wire.Cursor) {
-	s.each(c, func(f *field) {
-		switch f.number {
+	s.each(c, func(f *wire.Field) {
+		switch f.Number {
 		case signalNumber:
-			s.Signal = int(int32(f.value))
+			s.Signal = int(int32(f.Value))
 		case signalCode:
-			s.Code = int(int32(f.value))
+			s.Code = int(int32(f.Value))
 		case signalHasFault:
-			s.HasFault = f.value != 0
+			s.HasFault = f.Value != 0
 		case signalFault:
-			s.Address = f.value
+			s.Address = f.Value
 		}
 	})
 	s.HasCode = true
@@ -155,28 +121,28 @@ func (s *Tombstone) thread64(c wire.Cursor) {
 	}
 	s.Threads = append(s.Threads, Thread{})
 	t := s.thread()
-	s.each(c, func(f *field) {
-		switch f.number {
+	s.each(c, func(f *wire.Field) {
+		switch f.Number {
 		case threadID:
-			t.ID = int(int32(f.value))
+			t.ID = int(int32(f.Value))
 		case threadName:
-			t.Name = f.text()
+			t.Name = f.Text()
 		case threadRegister:
 			var name string
 			var value uint64
-			s.each(f.sub, func(f *field) {
-				switch f.number {
+			s.each(f.Sub, func(f *wire.Field) {
+				switch f.Number {
 				case registerName:
-					name = f.text()
+					name = f.Text()
 				case registerValue:
-					value = f.value
+					value = f.Value
 				}
 			})
 			s.setRegister(t, name, value)
 		case threadFrame:
-			s.frame(f.sub)
+			s.frame(f.Sub)
 		case threadMemory:
-			s.memory(t, f.sub)
+			s.memory(t, f.Sub)
 		}
 	})
 }
@@ -185,22 +151,22 @@ func (s *Tombstone) thread64(c wire.Cursor) {
 func (s *Tombstone) frame(c wire.Cursor) {
 	var out Frame
 	at := c.Pos()
-	s.each(c, func(f *field) {
-		switch f.number {
+	s.each(c, func(f *wire.Field) {
+		switch f.Number {
 		case framePC:
-			out.PC = f.value
+			out.PC = f.Value
 		case frameAddress:
-			out.Address = f.value
+			out.Address = f.Value
 		case frameFunc:
-			out.Func = f.text()
+			out.Func = f.Text()
 		case frameFuncOffset:
-			out.FuncOffset = f.value
+			out.FuncOffset = f.Value
 		case frameFile:
-			out.Module = f.text()
+			out.Module = f.Text()
 		case frameOffset:
-			out.Offset = f.value
+			out.Offset = f.Value
 		case frameBuildID:
-			out.BuildID = buildID(f.text())
+			out.BuildID = buildID(f.Text())
 		}
 	})
 	s.addFrame(at, out)
@@ -210,12 +176,12 @@ func (s *Tombstone) frame(c wire.Cursor) {
 func (s *Tombstone) memory(t *Thread, c wire.Cursor) {
 	var base uint64
 	var data []byte
-	s.each(c, func(f *field) {
-		switch f.number {
+	s.each(c, func(f *wire.Field) {
+		switch f.Number {
 		case memoryBegin:
-			base = f.value
+			base = f.Value
 		case memoryBytes:
-			data = f.sub.Rest()
+			data = f.Sub.Rest()
 		}
 	})
 	t.Memory = append(t.Memory, Range{s.untagged(base), data})
@@ -225,26 +191,26 @@ func (s *Tombstone) memory(t *Thread, c wire.Cursor) {
 func (s *Tombstone) mapping(c wire.Cursor) {
 	var out Mapping
 	at := c.Pos()
-	s.each(c, func(f *field) {
-		switch f.number {
+	s.each(c, func(f *wire.Field) {
+		switch f.Number {
 		case mappingBegin:
-			out.Begin = f.value
+			out.Begin = f.Value
 		case mappingEnd:
-			out.End = f.value
+			out.End = f.Value
 		case mappingOffset:
-			out.Offset = f.value
+			out.Offset = f.Value
 		case mappingRead:
-			out.Read = f.value != 0
+			out.Read = f.Value != 0
 		case mappingWrite:
-			out.Write = f.value != 0
+			out.Write = f.Value != 0
 		case mappingExecute:
-			out.Execute = f.value != 0
+			out.Execute = f.Value != 0
 		case mappingName:
-			out.Path = f.text()
+			out.Path = f.Text()
 		case mappingBuildID:
-			out.BuildID = buildID(f.text())
+			out.BuildID = buildID(f.Text())
 		case mappingBias:
-			out.LoadBias = f.value
+			out.LoadBias = f.Value
 		}
 	})
 	switch {
