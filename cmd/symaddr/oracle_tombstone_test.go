@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"symkit/test/programtest"
 )
 
 // TestOracleTombstones: the places of the frames of all tombstones are those of llvm-symbolizer at the same addresses.
@@ -17,7 +19,7 @@ func TestOracleTombstones(t *testing.T) {
 	programs := map[string]string{"290ecb03": "aarch64-gcc12-O2", "96f10493": "thumb-gcc12-O2", "4c1b1e8a": "x86_64-clang14-O2",
 		"fe191f26": "i686-gcc12-O2", "e7c2e641": "riscv64-gcc12-O2", "libgame.so": "thumb-gcc12-O2", "libold.so": "arm-gcc12-O2"}
 	frame, clone := regexp.MustCompile(`#\d\d +pc +([0-9a-f]+) `), regexp.MustCompile(` \(\..*\)$`)
-	dir := tombstonePrograms(t)
+	dir := programtest.TombstoneFiles(t)
 	paths, err := filepath.Glob(filepath.Join(tombstones, "*.*"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,48 +1,20 @@
 package main
 
 import (
-	"encoding/hex"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"symkit/elfx"
+	"symkit/test/programtest"
 )
 
 const tombstones = "../../walk/tombstone/testdata"
 
-// tombstonePrograms returns a directory of debug files with the programs that the frames of the tombstones are in, by build
-// ids.
-func tombstonePrograms(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range []string{"aarch64-gcc12-O2", "arm-gcc12-O2", "thumb-gcc12-O2", "x86_64-clang14-O2", "i686-gcc12-O2", "riscv64-gcc12-O2"} {
-		path, err := filepath.Abs("../../testdata/elf/cxx-" + name + "-dw5.elf")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := hex.EncodeToString(f.BuildID())
-		f.Close()
-		err = os.MkdirAll(filepath.Join(dir, ".build-id", id[:2]), 0o777)
-		if err == nil {
-			err = os.Symlink(path, filepath.Join(dir, ".build-id", id[:2], id[2:]))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // TestTombstones: the frames of tombstones have places instead of addresses, where the line has a build id, and where the
 // file is given.
 func TestTombstones(t *testing.T) {
-	dir := tombstonePrograms(t)
+	dir := programtest.TombstoneFiles(t)
 	for name, args := range map[string][]string{
 		"01-arm64-apk.txt": nil, "02-arm64-logcat.txt": nil, "05-x86_64-threads.txt": nil, "06-x86.txt": nil, "08-arm64-mte.txt": nil,
 		"09-riscv64.txt": nil, "10-arm64-java.txt": nil,

@@ -153,7 +153,7 @@ var allowed = map[string][]string{
 	"test/oracle/toolchain":   {"dump", "elfx", "elfx/companion", "test/oracle"},
 	"test/pkgtest":            {},
 	"test/planted":            {},
-	"test/programtest":        {"internal/command", "test/testfile"},
+	"test/programtest":        {"elfx", "internal/command", "test/testfile"},
 	"test/soak":               {"test/mutant", "test/testfile"},
 	"test/testfile":           {},
 	"test/buckettest":         {},

@@ -1,48 +1,18 @@
 package tombstone_test
 
 import (
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"symkit/elfx"
 	"symkit/elfx/companion"
+	"symkit/test/programtest"
 	"symkit/walk"
 	"symkit/walk/dumpfile"
 	"symkit/walk/symbols"
 )
-
-// programs are the fixtures that the tombstones of testdata have frames in.
-var programs = []string{"aarch64-gcc12-O2", "arm-gcc12-O2", "thumb-gcc12-O2", "x86_64-clang14-O2", "i686-gcc12-O2", "riscv64-gcc12-O2"}
-
-// buildIDs returns a directory of debug files that has the programs.
-func buildIDs(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range programs {
-		path, err := filepath.Abs("../../testdata/elf/cxx-" + name + "-dw5.elf")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := elfx.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id := hex.EncodeToString(f.BuildID())
-		f.Close()
-		err = os.MkdirAll(filepath.Join(dir, ".build-id", id[:2]), 0o777)
-		if err == nil {
-			err = os.Symlink(path, filepath.Join(dir, ".build-id", id[:2], id[2:]))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // stacks walks a dump and returns its stacks, a function with file and line on each line.
 func stacks(t *testing.T, path string, opt symbols.Options) (string, *walk.Process) {
@@ -81,7 +51,7 @@ func stacks(t *testing.T, path string, opt symbols.Options) (string, *walk.Proce
 // TestStacks: the frames of tombstones of all machines and of Android 4.4 to 15, with the functions of the programs. The
 // oracle test has the same places from addr2line.
 func TestStacks(t *testing.T) {
-	dir := buildIDs(t)
+	dir := programtest.TombstoneFiles(t)
 	paths, _ := filepath.Glob("testdata/*.txt")
 	for _, path := range paths {
 		got, p := stacks(t, path, symbols.Options{Search: companion.Search{DebugDirs: []string{dir}}})
