@@ -19,7 +19,7 @@ import (
 const standardInput, standardInputName = "-", "standard input"
 
 // wantDump is the input that errors about other files ask for.
-const wantDump = "the path of a minidump or core file"
+const wantDump = "the path of a minidump, core file or tombstone"
 
 // open opens the dump. A file of which a minidump is written is read once, as standard input.
 func (j *job) open(ctx context.Context) (d *dumpfile.Dump, err error) {

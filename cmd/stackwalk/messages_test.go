@@ -46,7 +46,7 @@ func TestMessages(t *testing.T) {
 		neither = ": neither a minidump nor an ELF core file: it is "
 		crash   = ": not used for /tmp/symkit-crash/crash: "
 		end     = "; see stackwalk --help"
-		dump    = "; give the path of a minidump or core file"
+		dump    = "; give the path of a minidump, core file or tombstone"
 		exe     = "; give the ELF file of the program that crashed"
 		stores  = "; give a symbol store, a symbol file or the URL of a symbol server"
 		perf    = "; give a perf map (lines of START SIZE NAME) or a jitdump file"

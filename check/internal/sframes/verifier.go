@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"symkit/cfi"
 	"symkit/check/internal/checks"
@@ -127,22 +128,12 @@ func (v *verifier) note(format string, args ...any) {
 
 // kinds lists the causes that were found.
 func (v *verifier) kinds() string {
-	text := ""
-	for _, cause := range slices.Sorted(maps.Keys(v.causes)) {
-		if text != "" {
-			text += ", "
-		}
-		text += cause
-	}
-	return text
+	return strings.Join(slices.Sorted(maps.Keys(v.causes)), ", ")
 }
 
 // title names the function at an address for a finding.
 func (v *verifier) title(addr uint64) string {
-	if v.names == nil {
-		v.names = newNames(v.in.Image)
-	}
-	name := v.names.at(addr)
+	name := v.symbols().at(addr)
 	if name == "" {
 		return fmt.Sprintf("function at %#x", v.shown(addr))
 	}
