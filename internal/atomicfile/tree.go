@@ -236,10 +236,14 @@ func rename(root *os.Root, tmp, name string) error {
 	return err
 }
 
+// dirTries bounds the attempts to make a directory and a file in it while another process removes the directory. Against
+// a process that did nothing else, 20 attempts failed at times. All 1,000 take some milliseconds.
+const dirTries = 1000
+
 // inDir makes the directory of a file and calls do, again if another process has removed the directory meanwhile: one
 // that removes old files of a store removes directories without files.
 func inDir(root *os.Root, name string, do func() error) (err error) {
-	for range tries {
+	for range dirTries {
 		err = makeDir(root, name)
 		if errors.Is(err, fs.ErrExist) {
 			continue // the directory existed a moment ago
