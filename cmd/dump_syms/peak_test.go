@@ -47,6 +47,7 @@ func TestMembersPeak(t *testing.T) {
 	}
 	layer := pkgtest.Compress("zstd", bytes.Repeat(entry, n))
 
+	program := programtest.Build(t, "dump_syms")
 	for name, data := range map[string][]byte{
 		"tar.zst":    layer,
 		"image":      pkgtest.Tar(pkgtest.Layout("none", layer)...),
@@ -58,7 +59,7 @@ func TestMembersPeak(t *testing.T) {
 		if err := testfile.ForgetPeak(); err != nil {
 			t.Fatal(err) // the peak of this process would count
 		}
-		cmd := exec.Command("dump_syms", "-s", filepath.Join(t.TempDir(), "store"), path)
+		cmd := exec.Command(program, "-s", filepath.Join(t.TempDir(), "store"), path)
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=2", "SYMKIT_MEM=")
 		out, err := cmd.CombinedOutput()
 		peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) << 10
