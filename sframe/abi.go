@@ -53,19 +53,28 @@ func (a ABI) String() string {
 
 // SP returns the DWARF number of the stack pointer. SP, FP and RA return 0 if the ABI is
 // not defined.
-func (a ABI) SP() cfi.Reg { return registers[a&7].sp }
+func (a ABI) SP() cfi.Reg { return conventions[a&7].sp }
 
 // FP returns the DWARF number of the frame pointer: rbp, x29, r11.
-func (a ABI) FP() cfi.Reg { return registers[a&7].fp }
+func (a ABI) FP() cfi.Reg { return conventions[a&7].fp }
 
 // RA returns the column of the return address: rip, x30, r14.
-func (a ABI) RA() cfi.Reg { return registers[a&7].ra }
+func (a ABI) RA() cfi.Reg { return conventions[a&7].ra }
 
-var registers = [8]struct{ sp, fp, ra cfi.Reg }{
-	AArch64BE: {31, 29, 30},
-	AArch64LE: {31, 29, 30},
-	AMD64:     {7, 6, 16},
-	S390X:     {15, 11, 14},
+// convention has the properties of an ABI that the decoding of rows needs. s390x scales the words of
+// a CFA and has a rule for the stack pointer.
+type convention struct {
+	sp, fp, ra  cfi.Reg
+	bases       [2]cfi.Reg // of the CFA: FP, SP
+	raSlot      int        // of RA's rule in a row; SP's, if any, comes next
+	scale, bias int64      // of a CFA's word
+}
+
+var conventions = [8]convention{
+	AArch64BE: {31, 29, 30, [2]cfi.Reg{29, 31}, 2, 1, 0},
+	AArch64LE: {31, 29, 30, [2]cfi.Reg{29, 31}, 2, 1, 0},
+	AMD64:     {7, 6, 16, [2]cfi.Reg{6, 7}, 2, 1, 0},
+	S390X:     {15, 11, 14, [2]cfi.Reg{11, 15}, 1, 8, s390xCFABias},
 }
 
 const (

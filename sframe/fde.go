@@ -36,7 +36,7 @@ func (f *FDE) read(c *Chunk, i int) error {
 	at := c.fdes0 + i*size
 	big := c.big
 	var r wire.Cursor
-	r.Reset(sectionName, c.data[:c.end], big)
+	r.Reset(sectionName, c.in.data[:c.end], big)
 	r.Seek(uint64(at))
 	b := r.Bytes(uint64(size)) // inside: place has checked the table
 	f.Index, f.Offset, f.chunk = i, at, c
@@ -141,15 +141,15 @@ func (f *FDE) setInfo(r *wire.Cursor, at int, fres uint32, b []byte) {
 
 // anchor returns the address that the start field at offset at is relative to.
 func (c *Chunk) anchor(at int) uint64 {
-	if c.opts.Relocatable || c.Flags&funcStartPCRel != 0 {
-		return c.opts.Addr + uint64(at)
+	if c.in.opts.Relocatable || c.Flags&funcStartPCRel != 0 {
+		return c.in.opts.Addr + uint64(at)
 	}
 	if c.Flags&fdeSorted != 0 {
 		// GNU ld up to 2.44 makes the field relative to the section.
-		return c.opts.Addr + uint64(c.Offset)
+		return c.in.opts.Addr + uint64(c.Offset)
 	}
 
 	// Neither flag: GNU ld always sorts, so another linker wrote the section. A linker
 	// that does not know SFrame (lld) only applies the PC-relative relocations.
-	return c.opts.Addr + uint64(at)
+	return c.in.opts.Addr + uint64(at)
 }

@@ -56,7 +56,7 @@ func (f *FDE) End() uint64 { return f.Start + uint64(f.Size) }
 
 // cursorAt sets c to an offset among the FREs, with the end of the FREs as its end.
 func (f *FDE) cursorAt(c *wire.Cursor, at int) {
-	c.Reset(sectionName, f.chunk.data[:f.chunk.end], f.chunk.big)
+	c.Reset(sectionName, f.chunk.in.data[:f.chunk.end], f.chunk.big)
 	c.Seek(uint64(at))
 }
 

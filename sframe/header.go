@@ -1,7 +1,6 @@
 package sframe
 
 import (
-	"symkit/cfi"
 	"symkit/internal/wire"
 	"symkit/limits"
 	"symkit/located"
@@ -84,19 +83,12 @@ type Chunk struct {
 	// Offset is the section offset of the header.
 	Offset int
 
-	data             []byte
-	opts             Options
+	in               *Section
 	fdes0, fres, end int // offsets of the FDE table, the FREs and their end
 	usable, maskable int // indices of the first refused FDE: of any kind, of those that repeat
 
+	*convention
 	big      bool
-	sp       cfi.Reg
-	fp       cfi.Reg
-	ra       cfi.Reg
-	bases    [2]cfi.Reg // of the CFA: FP, SP
-	raSlot   int        // of RA's rule in a row; SP's, if any, comes next
-	scale    int64      // of a CFA's word
-	bias     int64
 	maxWords uint8 // that have a meaning in an FRE of a default FDE
 	regWords bool  // an odd word names a register (V2 errata, s390x)
 }
@@ -104,7 +96,7 @@ type Chunk struct {
 // aux returns the auxiliary header, whose contents no ABI defines yet. The result aliases
 // the section.
 func (c *Chunk) aux() []byte {
-	return c.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
+	return c.in.data[c.Offset+headerSize:][:c.AuxLen:c.AuxLen]
 }
 
 // entrySize returns the size of an entry of the FDE table.
@@ -119,11 +111,11 @@ func (h *Header) entrySize() int {
 }
 
 // parseHeader reads the header at section offset at and checks it.
-func parseHeader(data []byte, at int, opts Options) (Chunk, error) {
-	c := Chunk{Offset: at, data: data, opts: opts}
+func (s *Section) parseHeader(at int) (Chunk, error) {
+	c := Chunk{Offset: at, in: s}
 
 	// The first byte of the magic gives the byte order.
-	r := wire.New(sectionName, data, data[at] == magic>>8)
+	r := wire.New(sectionName, s.data, s.data[at] == magic>>8)
 	r.Seek(uint64(at))
 	if r.U16() != magic {
 		r.Fail(at, errMagic)
@@ -152,22 +144,15 @@ func parseHeader(data []byte, at int, opts Options) (Chunk, error) {
 func (c *Chunk) placed() bool { return c.fres > 0 }
 
 // parseChunk reads the header at section offset at, and prepares the decoding of what follows.
-func parseChunk(data []byte, at int, opts Options) (Chunk, error) {
-	c, err := parseHeader(data, at, opts)
+func (s *Section) parseChunk(at int) (Chunk, error) {
+	c, err := s.parseHeader(at)
 
 	// A length beyond the section: the FREs end at the next header at the latest.
-	if c.placed() && uint64(c.end) == uint64(len(data)) && err != nil {
-		c.end = nextHeader(data, c.fres, opts)
+	if c.placed() && uint64(c.end) == uint64(len(s.data)) && err != nil {
+		c.end = s.nextHeader(c.fres)
 	}
 
-	// Properties of the ABI that the decoding of rows needs; s390x scales CFA words and
-	// has a rule for the SP.
-	c.sp, c.fp, c.ra = c.ABI.SP(), c.ABI.FP(), c.ABI.RA()
-	c.bases = [2]cfi.Reg{c.fp, c.sp}
-	c.raSlot, c.scale, c.bias = 2, 1, 0
-	if c.ABI == S390X {
-		c.raSlot, c.scale, c.bias = 1, 8, s390xCFABias
-	}
+	c.convention = &conventions[c.ABI&7]
 
 	// An FRE of a default FDE has words for CFA, RA unless fixed, and FP.
 	c.regWords = c.ABI == S390X && c.Version == 2
@@ -199,12 +184,12 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 	if c.ABI.isBigEndian() != r.BigEndian() {
 		r.Fail(c.Offset+offABI, errByteOrder)
 	}
-	if c.opts.ABI != 0 && c.ABI != c.opts.ABI {
+	if c.in.opts.ABI != 0 && c.ABI != c.in.opts.ABI {
 		r.Fail(c.Offset+offABI, errMismatch)
 	}
 
 	// Relocations that were sorted away from their FDEs cannot be assigned any more.
-	if c.opts.Relocatable && c.Flags&(fdeSorted|funcStartPCRel) == fdeSorted {
+	if c.in.opts.Relocatable && c.Flags&(fdeSorted|funcStartPCRel) == fdeSorted {
 		r.Fail(c.Offset+offFlags, errUntrusted)
 	}
 }
@@ -213,7 +198,7 @@ func (c *Chunk) checkPreamble(r *wire.Cursor) {
 // section. The sums have 64 bits and cannot wrap. If the number of FDEs or the length of the FREs
 // is too large, the parts are cut.
 func (c *Chunk) place(r *wire.Cursor) {
-	size := uint64(len(c.data))
+	size := uint64(len(c.in.data))
 	headerEnd := uint64(c.Offset) + headerSize + uint64(c.AuxLen)
 	if headerEnd > size {
 		r.Fail(c.Offset+offAuxLen, located.ErrTruncated)

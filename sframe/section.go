@@ -66,12 +66,12 @@ func Parse(data []byte, opts Options) (*Section, error) {
 			break
 		}
 
-		c, err := parseChunk(data, at, opts)
+		c, err := s.parseChunk(at)
 		if err != nil {
 			s.Damage = append(s.Damage, err)
 		}
 		if !c.placed() {
-			at = nextHeader(data, at+1, opts)
+			at = s.nextHeader(at + 1)
 			continue
 		}
 		if records.Take(1, chunkMemory) != nil {
@@ -91,17 +91,17 @@ func Parse(data []byte, opts Options) (*Section, error) {
 }
 
 // nextHeader returns the offset, from at on, of the next header without damage, or len(data).
-func nextHeader(data []byte, at int, opts Options) int {
-	for ; len(data)-at >= headerSize; at++ {
-		if !hasMagic(data[at:]) {
+func (s *Section) nextHeader(at int) int {
+	for ; len(s.data)-at >= headerSize; at++ {
+		if !hasMagic(s.data[at:]) {
 			continue
 		}
-		_, err := parseHeader(data, at, opts)
+		_, err := s.parseHeader(at)
 		if err == nil {
 			return at
 		}
 	}
-	return len(data)
+	return len(s.data)
 }
 
 // chunkMemory is what a Chunk takes in memory while the slice of chunks grows.
