@@ -57,7 +57,6 @@ var shapes = map[string]int{
 	"internal/demangle/swift.Reader methods": 121,
 	"internal/standin.rustFlags fields":      24,
 	"internal/inflate":                       6,
-	"sframe.Chunk fields":                    19,
 	"sframe.FDE fields":                      20,
 	"walk":                                   8,
 	"walk.Facts fields":                      19,
