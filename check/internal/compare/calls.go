@@ -35,7 +35,7 @@ func (w *worker) compareInlines(i, steps int, from uint64) {
 	if o.right() {
 		w.in.work.set(i, callsRight)
 	}
-	w.out.calls.add(i, o)
+	w.out.calls.add(funcOutcome{i, o})
 }
 
 // callsOf appends the calls of f's INLINE records, clipped to f, to calls.

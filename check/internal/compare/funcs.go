@@ -31,7 +31,7 @@ type funcReport struct {
 // Funcs compares the FUNC records with the functions of all units, and reports the outcomes for their
 // lines and inlined calls. The functions without a FUNC are returned if Input.Map is set.
 func Funcs(in *Input, u *Units) (found *collect.Outcome, missing []report.Function) {
-	r := &funcReport{Input: in, Units: u, c: collect.New(in.Report), used: make([]bool, len(in.Sym.Funcs)), lost: map[uint32]bool{}, tables: outcomes{}}
+	r := &funcReport{Input: in, Units: u, c: collect.New(in.Report), used: make([]bool, len(in.Sym.Funcs)), lost: map[uint32]bool{}}
 	c, s := r.c, in.Sym
 	c.Begin(checks.Funcs, "functions")
 	c.Begin(checks.Names, "functions")
@@ -132,8 +132,9 @@ func (r *funcReport) functionsOf() {
 	// Records that match no function come next, then the lines and calls of every record.
 	r.unknownFuncs()
 	r.reportUncarried()
-	r.outcomes(checks.Lines, []outcomes{r.lines, r.tables}, r.describeLine)
-	r.outcomes(checks.Inlines, []outcomes{r.calls}, func(d *difference) string { return r.describeCall(d, r.source) })
+	r.tables.sort()
+	r.outcomes(checks.Lines, []*outcomes{&r.lines, &r.tables}, r.describeLine)
+	r.outcomes(checks.Inlines, []*outcomes{&r.calls}, func(d *difference) string { return r.describeCall(d, r.source) })
 }
 
 // function compares the FUNC records at one address with same, the functions that begin there; the
@@ -265,8 +266,9 @@ func (r *funcReport) unknownFuncs() {
 // lines from the line tables of units with code there.
 func (r *funcReport) otherRecords(i int, of string) {
 	f := &r.Sym.Funcs[i]
-	if o, ok := r.others[i]; ok {
-		r.tables[i] = o
+	o, ok := r.others.of(i)
+	if ok {
+		r.tables.add(funcOutcome{i, o})
 	} else if f.Lines > 0 {
 		r.c.Unverified(checks.Lines, 0, "lines "+of)
 	}
@@ -308,11 +310,11 @@ func (r *funcReport) uncompared(check string, f *symfile.Func) {
 
 // outcomes reports the outcome of each FUNC for one check; describe describes a difference in
 // words.
-func (r *funcReport) outcomes(check string, all []outcomes, describe func(*difference) string) {
+func (r *funcReport) outcomes(check string, all []*outcomes, describe func(*difference) string) {
 	for i := range r.Sym.Funcs {
-		o, ok := all[0][i]
+		o, ok := all[0].of(i)
 		if !ok {
-			o, ok = all[len(all)-1][i]
+			o, ok = all[len(all)-1].of(i)
 		}
 		if !ok {
 			r.uncompared(check, &r.Sym.Funcs[i])

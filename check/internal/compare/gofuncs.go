@@ -38,7 +38,7 @@ func (in *Input) goFunctions(t *gotable.Table) *Units {
 				sf := &s.Funcs[k]
 				o := w.compareLines(sf, w.goLines(t, sf))
 				o.from = uint64(i)
-				u.lines.add(k, o)
+				u.lines.add(funcOutcome{k, o})
 			}
 
 			if inlines != nil && s.Inlines > 0 {

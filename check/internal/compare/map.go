@@ -27,10 +27,10 @@ func Map(in *Input, u *Units, missing []report.Function) *report.Map {
 	sources := numbering{index: map[string]int{}}
 	for i := range in.Sym.Funcs {
 		f := &in.Sym.Funcs[i]
-		calls := u.calls[i]
-		l, ok := u.lines[i]
+		calls, _ := u.calls.of(i)
+		l, ok := u.lines.of(i)
 		if !ok {
-			l = u.others[i]
+			l, _ = u.others.of(i)
 		}
 		m.Functions = append(m.Functions, report.Function{Range: report.Range{Lo: f.Addr, Hi: f.End}, Name: symfile.Shown(f.Name),
 			Wrong: l.wrong - l.missing + calls.wrong - calls.missing, Lost: l.missing + calls.missing, File: in.fileOf(f, &sources), Unit: -1})

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"cmp"
+	"slices"
+	"sort"
 
 	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
@@ -68,18 +70,48 @@ func (o *outcome) add(d difference, most int) {
 // differences are counted.
 func mostDiffs(funcs int) int { return min(max(1<<19/max(funcs, 1), 1), 1<<12) }
 
-// outcomes has the best outcome of each FUNC that was compared, by the index of the FUNC.
-type outcomes map[int]outcome
+// outcomes has the best outcome of each FUNC that was compared.
+type outcomes struct {
+	list   []funcOutcome // by FUNC, until more are added
+	sorted int           // how many were in list when it was sorted last
+}
 
-// add adds an outcome of FUNC i. It counts if it is not empty and the one before is, or has fewer wrong PCs, or as many and
-// fewer PCs with unknown names. Of equal outcomes the one of the description that comes first in the
-// file counts, so that the order of the goroutines has no effect.
-func (m outcomes) add(i int, n outcome) {
-	o, known := m[i]
-	order := cmp.Or(compareBool(n.empty, o.empty), cmp.Compare(n.wrong, o.wrong), cmp.Compare(n.unread, o.unread), cmp.Compare(n.from, o.from))
-	if !known || order < 0 {
-		m[i] = n
+// funcOutcome is an outcome of FUNC i.
+type funcOutcome struct {
+	i int
+	outcome
+}
+
+// order orders the outcomes of a FUNC, the one that counts first: one that is not empty before one that is, then the one
+// with fewer wrong PCs, then with fewer PCs with unknown names. Of equal outcomes the one of the description that comes
+// first in the file counts, so that the order of the goroutines has no effect.
+func (o *funcOutcome) order(n *funcOutcome) int {
+	return cmp.Or(cmp.Compare(o.i, n.i), compareBool(o.empty, n.empty), cmp.Compare(o.wrong, n.wrong), cmp.Compare(o.unread, n.unread), cmp.Compare(o.from, n.from))
+}
+
+// add adds outcomes. Most FUNC records have one outcome, and come in order; others are sorted out once there are as many
+// of them again.
+func (m *outcomes) add(more ...funcOutcome) {
+	m.list = append(m.list, more...)
+	if len(m.list) > 2*m.sorted+16 {
+		m.sort()
 	}
+}
+
+// sort sorts the outcomes by FUNC, and keeps the best one of each. It is called before of.
+func (m *outcomes) sort() {
+	slices.SortFunc(m.list, func(a, b funcOutcome) int { return a.order(&b) })
+	m.list = slices.CompactFunc(m.list, func(a, b funcOutcome) bool { return a.i == b.i })
+	m.sorted = len(m.list)
+}
+
+// of returns the outcome of FUNC i, false if there is none.
+func (m *outcomes) of(i int) (outcome, bool) {
+	at := sort.Search(len(m.list), func(k int) bool { return m.list[k].i >= i })
+	if at == len(m.list) || m.list[at].i != i {
+		return outcome{}, false
+	}
+	return m.list[at].outcome, true
 }
 
 // compareBool orders false before true.
@@ -91,13 +123,6 @@ func compareBool(a, b bool) int {
 		return 1
 	}
 	return -1
-}
-
-// addAll adds all outcomes of other.
-func (m outcomes) addAll(other outcomes) {
-	for i, o := range other {
-		m.add(i, o)
-	}
 }
 
 // Units is what the units of the debug information, or the tables of a Go program, say about the
@@ -143,7 +168,7 @@ type function struct {
 }
 
 func newUnits(opt report.Options) *Units {
-	return &Units{found: collect.New(opt), source: "DWARF", names: []string{""}, lines: outcomes{}, calls: outcomes{}, others: outcomes{}, ends: map[int]bool{}, hidden: map[string]string{}}
+	return &Units{found: collect.New(opt), source: "DWARF", names: []string{""}, ends: map[int]bool{}, hidden: map[string]string{}}
 }
 
 // unreadUnits returns what the checks state if units cannot be read.
@@ -179,9 +204,9 @@ func (u *Units) add(others ...*Units) {
 		u.count += x.count
 		u.names = append(u.names, x.names[1:]...)
 
-		u.lines.addAll(x.lines)
-		u.calls.addAll(x.calls)
-		u.others.addAll(x.others)
+		u.lines.add(x.lines.list...)
+		u.calls.add(x.calls.list...)
+		u.others.add(x.others.list...)
 		for k := range x.ends {
 			u.ends[k] = true
 		}

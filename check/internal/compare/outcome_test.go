@@ -24,7 +24,7 @@ func TestDifferences(t *testing.T) {
 		many.add(difference{lo: 10 * i, hi: 10*i + 1, at: uint32(i % 2)}, most) // every other one is missing
 	}
 	one.add(difference{lo: 100, hi: 107, at: 1}, most)
-	r.outcomes(checks.Lines, []outcomes{{0: many, 1: one}}, func(*difference) string { return "" })
+	r.outcomes(checks.Lines, []*outcomes{{list: []funcOutcome{{0, many}, {1, one}}}}, func(*difference) string { return "" })
 	report := r.c.Report(nil)
 	k := report.Checks[0]
 	if k.Findings != 11 || k.Wrong != 5+7 || k.Missing != 5 || len(report.Findings) != 3+1 {
@@ -44,16 +44,18 @@ func TestMostDiffs(t *testing.T) {
 func TestBestOutcome(t *testing.T) {
 	all := []outcome{{wrong: 3, from: 1}, {wrong: 2, unread: 2, from: 4}, {wrong: 2, unread: 1, from: 3}, {wrong: 2, unread: 1, from: 2}, {empty: true}}
 	for first := range all {
-		a, b := outcomes{}, outcomes{}
+		var a, b outcomes
 		for i := range all {
-			m := a
+			m := &a
 			if i%2 > 0 {
-				m = b
+				m = &b
 			}
-			m.add(7, all[(first+i)%len(all)])
+			m.add(funcOutcome{7, all[(first+i)%len(all)]})
 		}
-		a.addAll(b)
-		if a[7].from != 2 || len(a) != 1 {
+		a.add(b.list...)
+		a.sort()
+		best, _ := a.of(7)
+		if best.from != 2 || len(a.list) != 1 {
 			t.Errorf("from %d: %+v", first, a)
 		}
 	}

@@ -28,6 +28,9 @@ func FromUnits(ctx context.Context, in *Input) (*Units, error) {
 	slices.SortFunc(u.functions, func(a, b function) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.name, b.name))
 	})
+	u.lines.sort()
+	u.calls.sort()
+	u.others.sort()
 	return u, nil
 }
 
@@ -239,7 +242,7 @@ func (w *worker) function(u *truth.Unit, f *dwarfinfo.Func) {
 		for i := first; i < end; i++ {
 			o, ok := w.lines(i, u.Lines, uint64(f.Ref.Off), linesRight)
 			if ok {
-				w.out.lines.add(i, o)
+				w.out.lines.add(funcOutcome{i, o})
 			}
 			w.in.work.set(i, linesDone)
 			if w.in.Sym.Inlines > 0 {
@@ -311,7 +314,7 @@ func (w *worker) otherLines(t *dwarfinfo.Lines) {
 			}
 			o, ok := w.lines(i, t, t.Off, otherRight)
 			if ok {
-				out.others.add(i, o)
+				out.others.add(funcOutcome{i, o})
 			}
 		}
 	}

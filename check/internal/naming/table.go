@@ -24,7 +24,7 @@ type Table struct {
 
 	mu    sync.Mutex
 	texts texts
-	ids   map[storedKey]uint32
+	index Index // of keys
 	keys  []storedKey
 	// first has the hashes of the first acceptable text of each name. Nearly all comparisons end
 	// there; the texts themselves would take most of the memory.
@@ -46,7 +46,7 @@ type firstText struct {
 
 // NewTable returns an empty table.
 func NewTable() *Table {
-	return &Table{texts: newTexts(), ids: map[storedKey]uint32{}}
+	return &Table{texts: newTexts()}
 }
 
 // ID returns the number of a name. Once Size is above Most, the number may be wrong.
@@ -75,12 +75,14 @@ func (t *Table) Number(linkage, name []byte, scope uint32, traits Traits) uint32
 		return 0
 	}
 	k := storedKey{t.texts.number(linkageHash, linkage), t.texts.number(nameHash, name), scope, traits}
-	if id, ok := t.ids[k]; ok {
+	hash := maphash.Comparable(t.texts.seed, k)
+	id, ok := t.index.Find(hash, func(id uint32) bool { return t.keys[id] == k })
+	if ok {
 		return id
 	}
 
-	id := uint32(len(t.keys))
-	t.ids[k] = id
+	id = uint32(len(t.keys))
+	t.index.Add(hash, id)
 	t.bytes += uint64(len(linkage)+len(name)) + uint64(t.texts.spans[scope].size)
 	t.keys = append(t.keys, k)
 	t.first = append(t.first, firstText{})

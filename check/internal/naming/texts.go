@@ -7,19 +7,19 @@ import "hash/maphash"
 // hundreds of thousands of names.
 type texts struct {
 	seed   maphash.Seed
-	last   map[uint64]uint32 // by hash: the number of the last string with it
-	spans  []span            // by number
+	index  Index
+	spans  []span // by number
 	blocks [][]byte
 }
 
-// span is where a string is, and the number of another string with its hash, 0 for none.
-type span struct{ block, pos, size, next uint32 }
+// span is where a string is.
+type span struct{ block, pos, size uint32 }
 
 // textBlock is the size of a block in bytes; a longer string has a block of its own.
 const textBlock = 64 << 10
 
 func newTexts() texts {
-	return texts{seed: maphash.MakeSeed(), last: map[uint64]uint32{}, spans: make([]span, 1)}
+	return texts{seed: maphash.MakeSeed(), spans: make([]span, 1)}
 }
 
 // hash returns the hash with which number is called.
@@ -30,11 +30,9 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 	if len(s) == 0 {
 		return 0
 	}
-	first := t.last[hash]
-	for n := first; n != 0; n = t.spans[n].next {
-		if string(t.bytes(n)) == string(s) {
-			return n
-		}
+	n, ok := t.index.Find(hash, func(n uint32) bool { return string(t.bytes(n)) == string(s) })
+	if ok {
+		return n
 	}
 
 	// The string goes to the end of the last block.
@@ -43,10 +41,10 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 		t.blocks = append(t.blocks, make([]byte, 0, max(textBlock, len(s))))
 		b++
 	}
-	n := uint32(len(t.spans))
-	t.spans = append(t.spans, span{uint32(b), uint32(len(t.blocks[b])), uint32(len(s)), first})
+	n = uint32(len(t.spans))
+	t.spans = append(t.spans, span{uint32(b), uint32(len(t.blocks[b])), uint32(len(s))})
 	t.blocks[b] = append(t.blocks[b], s...)
-	t.last[hash] = n
+	t.index.Add(hash, n)
 	return n
 }
 

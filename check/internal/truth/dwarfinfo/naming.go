@@ -3,6 +3,7 @@ package dwarfinfo
 import (
 	"bytes"
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"symkit/check/internal/naming"
@@ -110,7 +111,9 @@ func (u *Unit) farDecl(at Ref) *decl {
 // offsets of their strings are compared, and the strings themselves only once.
 type Namer struct {
 	table *naming.Table
-	names map[nameKey]uint32
+	seed  maphash.Seed
+	index naming.Index // of names
+	names []named
 	paths map[pathKey]uint32
 	list  []scopePath // by number; number 0 is the path of names in no scope
 
@@ -124,6 +127,12 @@ type nameKey struct {
 	linkage, name stringID
 	path          uint32
 	naming.Traits
+}
+
+// named is a name with its number in Namer.table.
+type named struct {
+	nameKey
+	id uint32
 }
 
 // pathKey identifies a path.
@@ -147,7 +156,7 @@ type scopePath struct {
 
 // NewNamer returns a Namer of names in table.
 func NewNamer(table *naming.Table) *Namer {
-	return &Namer{table: table, names: map[nameKey]uint32{}, paths: map[pathKey]uint32{}, list: make([]scopePath, 1)}
+	return &Namer{table: table, seed: maphash.MakeSeed(), paths: map[pathKey]uint32{}, list: make([]scopePath, 1)}
 }
 
 // Unit begins a new unit, and numbers the names of its functions.
@@ -222,11 +231,14 @@ func (n *Namer) resolve(at Ref) uint32 {
 	p := &n.list[key.path]
 	key.Far, key.Typed = key.Far || p.far, p.typed
 
-	id, ok := n.names[key]
-	if !ok {
-		id = n.number(key, linkage, name)
-		n.names[key] = id
+	hash := maphash.Comparable(n.seed, key)
+	i, ok := n.index.Find(hash, func(i uint32) bool { return n.names[i].nameKey == key })
+	if ok {
+		return n.names[i].id
 	}
+	id := n.number(key, linkage, name)
+	n.index.Add(hash, uint32(len(n.names)))
+	n.names = append(n.names, named{key, id})
 	return id
 }
 

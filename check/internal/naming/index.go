@@ -1,0 +1,56 @@
+package naming
+
+// Index finds the number of a key that its owner has given numbers from 0, and keeps in a slice. A Go map of as many
+// keys leaves the processor's caches four or five times in a look-up, an Index once: half a million of names take a
+// third of the time.
+type Index struct {
+	slots []indexSlot // a power of 2, or none; at most half of them are used
+	used  int
+}
+
+// indexSlot has the upper half of a key's hash and 1 more than the key's number; 0 is a free slot.
+type indexSlot struct{ hash, next uint32 }
+
+// leastSlots is the size of an Index with one key.
+const leastSlots = 1 << 8
+
+// Find returns the number of the key with a hash for which is returns true, false if there is none.
+func (x *Index) Find(hash uint64, is func(number uint32) bool) (number uint32, ok bool) {
+	if x.used == 0 {
+		return 0, false
+	}
+	for i := x.first(uint32(hash >> 32)); x.slots[i].next != 0; i = (i + 1) & (len(x.slots) - 1) {
+		if x.slots[i].hash == uint32(hash>>32) && is(x.slots[i].next-1) {
+			return x.slots[i].next - 1, true
+		}
+	}
+	return 0, false
+}
+
+// Add adds a key that the index does not have.
+func (x *Index) Add(hash uint64, number uint32) {
+	if 2*(x.used+1) > len(x.slots) {
+		old := x.slots
+		x.slots = make([]indexSlot, max(2*len(old), leastSlots))
+		for _, s := range old {
+			if s.next != 0 {
+				x.put(s)
+			}
+		}
+	}
+	x.used++
+	x.put(indexSlot{uint32(hash >> 32), number + 1})
+}
+
+// first returns the slot where a key belongs that has half of a hash. Slots are in the order of the upper bits, so that
+// a larger table is filled from its beginning to its end.
+func (x *Index) first(hash uint32) int { return int(uint64(hash) * uint64(len(x.slots)) >> 32) }
+
+// put puts a key in the next free slot from its own one on.
+func (x *Index) put(s indexSlot) {
+	i := x.first(s.hash)
+	for x.slots[i].next != 0 {
+		i = (i + 1) & (len(x.slots) - 1)
+	}
+	x.slots[i] = s
+}
