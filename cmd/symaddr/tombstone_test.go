@@ -15,20 +15,29 @@ const tombstones = "../../walk/tombstone/testdata"
 // file is given.
 func TestTombstones(t *testing.T) {
 	dir := programtest.TombstoneFiles(t)
-	for name, args := range map[string][]string{
-		"01-arm64-apk.txt": nil, "02-arm64-logcat.txt": nil, "05-x86_64-threads.txt": nil, "06-x86.txt": nil, "08-arm64-mte.txt": nil,
-		"09-riscv64.txt": nil, "10-arm64-java.txt": nil,
-		"03-arm-thumb.txt":  {"../../testdata/elf/cxx-thumb-gcc12-O2-dw5.elf"},
-		"04-arm-kitkat.txt": {"../../testdata/elf/cxx-arm-gcc12-O2-dw5.elf"},
-		"07-arm-frames.log": {"../../testdata/elf/cxx-arm-gcc12-O2-dw5.elf"},
-	} {
+	files := map[string]string{ // of lines without build ids
+		"03-arm-thumb.txt": "thumb", "04-arm-kitkat.txt": "arm", "07-arm-frames.log": "arm", "15-studio-pie.txt": "i686", "18-eclipse-markdown.txt": "arm",
+	}
+	entries, err := os.ReadDir(tombstones)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if ext := filepath.Ext(name); ext != ".txt" && ext != ".log" {
+			continue
+		}
+		var args []string
+		if files[name] != "" {
+			args = []string{"../../testdata/elf/cxx-" + files[name] + "-gcc12-O2-dw5.elf"}
+		}
 		text, err := os.ReadFile(filepath.Join(tombstones, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		in := string(text)
 		if args != nil { // lines without build ids are of FILE by its name
-			for _, lib := range []string{"libgame.so", "libold.so"} {
+			for _, lib := range []string{"libgame.so", "libold.so", "libflutter.so", "libcocos2dcpp.so"} {
 				in = strings.ReplaceAll(in, lib, filepath.Base(args[0]))
 			}
 		}

@@ -12,7 +12,9 @@ package logs
 
 import (
 	"encoding/hex"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,12 +70,17 @@ var forms = sync.OnceValue(func() []form {
 		hex    = `0x(?P<addr>[0-9a-fA-F]{1,16})`
 		kernel = `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+` + hex + `/0x[0-9a-f]{1,16}(?: \[(?P<module>[\w-]+)(?:\([\w+-]*\))?(?: (?P<id>[0-9a-f]{40}))?[^\]]*\])?)`
 	)
-	android := of(" pc ", exact, `(?P<at>\bpc (?P<addr>[0-9a-f]{8,16}) {1,3}(?P<module>/[^ ]+))`)
-	android.rest = tombstone
+	android := func(needs, expr string) form {
+		return form{regexp.MustCompile(expr), exact, needs, tombstone}
+	}
 	return []form{
 		// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
 		// ".../base.apk!libx.so (offset 0x1000) (f(int (*)(char))+12) (BuildId: 1234)"
-		android,
+		android(" pc ", `(?P<at>\bpc +(?:0x)?(?P<addr>[0-9a-f]{8,16})\s{1,3}(?P<module>/[^\s]+))`),
+		// Crashlytics, Google Play: "#00 pc 0x12345 libx.so (f+12) (BuildId: 1234)"
+		android(" pc 0x", `#\d+ +(?P<at>pc +0x(?P<addr>[0-9a-f]{1,16}) +(?P<module>[^\s()<>\[\]]+))`),
+		// ndk-stack: "#00 0x0000000000012345 /system/lib64/libc.so (abort+164) (BuildId: 1234)"
+		android(" 0x", `^#\d+ (?P<at>0x(?P<addr>[0-9a-f]{8,16}) (?P<module>/(?:apex|data|mnt|odm|product|system|system_ext|vendor)/[^\s]+))`),
 		// Dart: "    #00 abs 0000007a1b4d5e6f virt 00000000002a5e6f _kDartIsolateSnapshotInstructions+0x1a5e6f"
 		of(" virt ", virtual, `(?P<at>\babs [0-9a-f]{8,16} virt (?P<addr>[0-9a-f]{8,16}) _kDart\w{1,40}(?:\+0x[0-9a-f]{1,16})?)`),
 		// Python's faulthandler: "Binary file \"/usr/bin/python3\", at f+0x1b [0x55d4]"
@@ -158,7 +165,9 @@ func tombstone(r *Reference, line string) {
 		inside := part[:end]
 		switch {
 		case strings.HasPrefix(part, offset):
-			r.Offset, _ = strconv.ParseUint(inside[len(offset):], 16, 64) // 0 for what is no number
+			if !IsPlain(r.Module) {
+				r.Offset, _ = strconv.ParseUint(inside[len(offset):], 16, 64) // 0 for what is no number
+			}
 		case strings.HasPrefix(part, build):
 			id, err := hex.DecodeString(inside[len(build):])
 			if err == nil && len(id) > 0 && len(id) <= maxID {
@@ -169,6 +178,12 @@ func tombstone(r *Reference, line string) {
 		}
 		r.To += 1 + len(part)
 	}
+}
+
+// IsPlain reports whether the path of a module in a tombstone is that of a file of its own. Then "(offset 0x1000)" is that
+// of a mapping, as Android 9 writes, not where the file begins in an APK.
+func IsPlain(module string) bool {
+	return !strings.Contains(module, "!") && slices.Contains([]string{".so", ".odex", ".oat", ".art"}, path.Ext(module))
 }
 
 // maxID bounds a build id, in bytes.

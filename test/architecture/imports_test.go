@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"walk/dumpfile":            {"elfx", "elfx/archive/pkg", "internal/filename", "internal/mem", "internal/quantity", "internal/remote", "limits", "walk", "walk/corefile", "walk/microdump", "walk/minidump", "walk/symbols/sources", "walk/tombstone"},
 	"walk":                     {"cfi", "elfx", "elfx/companion", "emit", "internal/crash", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/wire", "limits", "walk/internal/code", "walk/internal/cpu", "walk/internal/rules"},
 	"walk/compare":             {"internal/printable", "internal/quantity", "internal/smallfile"},
-	"walk/tombstone":           {"cfi", "elfx/identity", "internal/quantity", "internal/wire", "located", "walk"},
+	"walk/tombstone":           {"cfi", "elfx/identity", "internal/quantity", "internal/wire", "located", "lookup/logs", "walk"},
 	"walk/corefile":            {"cfi", "elfx", "elfx/identity", "internal/limitof", "internal/mem", "internal/quantity", "internal/wire", "limits", "walk", "walk/internal/cpu", "walk/symbols/sources"},
 	"walk/internal/code":       {"cfi", "walk/internal/x86"},
 	"walk/internal/cpu":        {"cfi", "internal/wire", "walk/internal/code"},

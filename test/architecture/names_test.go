@@ -35,7 +35,7 @@ var publicNames = map[string]int{
 	"located":              9,
 	"lookup":               41,
 	"lookup/gsym":          18,
-	"lookup/logs":          3,
+	"lookup/logs":          4,
 	"lookup/source":        23,
 	"serve":                6,
 	"serve/gate":           19,

@@ -112,6 +112,9 @@ func TestMessage(t *testing.T) {
 			t.Fatalf("%v, %+v", err, stones)
 		}
 		want := stones[0]
+		if want.CPU == "" {
+			continue // every message says which CPU
+		}
 		again, err := Decode(encode(want))
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +135,9 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(encode(stones[0]))
+		if stones[0].CPU != "" {
+			f.Add(encode(stones[0]))
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		stones, err := Decode(data)

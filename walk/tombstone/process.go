@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"symkit/elfx/identity"
 	"symkit/internal/quantity"
@@ -16,6 +18,7 @@ import (
 // Process returns the crashed process of a tombstone, ready to be walked: its threads with the frames that the tombstone
 // lists, its memory and modules. The process's Warnings list the lost parts.
 func (s *Tombstone) Process() *walk.Process {
+	s.CPU = cmp.Or(s.CPU, s.pathsCPU())
 	p := &walk.Process{
 		OS: "Android", OSVersion: s.Build, CPU: cmp.Or(s.CPU, "unknown"), PID: s.PID, Name: s.Name, Crashed: -1,
 		Facts: walk.Facts{Assertion: s.Abort},
@@ -56,6 +59,20 @@ func (s *Tombstone) Process() *walk.Process {
 	}
 	p.SortModules()
 	return p
+}
+
+// pathsCPU returns the CPU that the paths of the modules show: ".../lib/arm64/libx.so", "split_config.arm64_v8a.apk". It
+// returns "" for none: Google Play and ndk-stack do not say which CPU a tombstone is of.
+func (s *Tombstone) pathsCPU() string {
+	for i := range s.Threads {
+		for _, f := range s.Threads[i].Frames {
+			m := pathCPU().FindStringSubmatch(f.Module)
+			if m != nil {
+				return cpuOf(m[1])
+			}
+		}
+	}
+	return ""
 }
 
 // memory is the memory that all threads have: ranges by address, without overlaps.
@@ -121,6 +138,11 @@ type modules struct {
 	sizes    map[moduleKey]uint64
 	begins   map[string]uint64 // where mappings begin, by their names; 0: several have the name
 }
+
+// pathCPU finds the name of a CPU in the path of a module.
+var pathCPU = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:/(?:lib|oat)/|split_config\.)(arm64|arm|x86_64|x86|riscv64)`)
+})
 
 // separator is between the path of an APK and the name of a library, as libunwindstack writes both.
 const separator = "!"
@@ -264,14 +286,18 @@ func (x *modules) invent(t *Thread, k int) *module {
 		}
 	}
 	base := x.next
-	if pc := t.Regs.PC; k == 0 && t.HasPC && (pc-f.PC)%page == 0 && pc > f.PC {
-		base = pc - f.PC
+	pc := t.Regs.PC - f.PC
+	if x.stone.CPU == "arm" {
+		pc &^= 1 // Thumb
+	}
+	if k == 0 && t.HasPC && pc%page == 0 && t.Regs.PC > f.PC {
+		base = pc
 	} else {
 		x.next += size + 1<<20
 	}
 	m := &module{Module: &walk.Module{Base: base, End: base + size, Offset: f.Offset, BuildID: f.BuildID, Order: len(x.p.Modules)}, bias: base}
 	x.finish(m, f.Module)
-	if base != t.Regs.PC-f.PC {
+	if base != pc {
 		x.invented = append(x.invented, m)
 	}
 	return m

@@ -11,71 +11,86 @@ import (
 	"sync"
 
 	"symkit/cfi"
+	"symkit/lookup/logs"
 	"symkit/walk"
 )
 
 // The text of debuggerd (libdebuggerd: tombstone_proto_to_text.cpp, and tombstone.cpp before Android 12) has a section for
 // each kind of record. The first line of a tombstone are asterisks; the threads after the first one begin with dashes.
-// In the log each line has a prefix, with the tag DEBUG (libc or crash_dump64 in some versions), and lines of other
-// programs may lie between.
+// In the log each line has a prefix, and lines of other programs may lie between. Unity writes the same under a tag of its
+// own. Google Play shows the first line, the thread and the backtrace alone, with "pc 0x" and, in older reports, "#00" in
+// each frame. ndk-stack writes "#00 0x12ab /system/lib64/libc.so", and places below the frames.
 
 // expressions of the lines. Numbers have the apostrophe of newer maps removed.
 type expressions struct {
-	tag, thread, signal, register, frame, word, mapping, near *regexp.Regexp
+	header, thread, signal, register, frame, word, mapping, near *regexp.Regexp
 }
 
 var lines = sync.OnceValue(func() *expressions {
 	return &expressions{
-		tag:      regexp.MustCompile(`\b(?:DEBUG|libc|crash_dump(?:32|64)?|debuggerd(?:32|64)?)\s*(?:\(\s*\d+\))?\s*: ?`),
-		thread:   regexp.MustCompile(`^pid: (\d+), tid: (\d+)(?:, name: (.*?))?(?:  >>> (.*) <<<)?$`),
+		header:   regexp.MustCompile(`^\[ [-\d]+ [\d:.]+ +\d+: *\d+ [VDIWEFA]/(.*?) *\]$`),
+		thread:   regexp.MustCompile(`^pid: (\d+), tid: (\d+)(?:, name: (.*?))?(?: +>>> (.*) <<<)?$`),
 		signal:   regexp.MustCompile(`^signal (\d+) \([^)]*\)(?:, code (-?\d+) \([^)]*\))?(?:, fault addr ?(?:0x)?([0-9a-f]+|-+))?`),
 		register: regexp.MustCompile(`([a-z][a-z0-9]{1,4}) +([0-9a-f]{8,16})\b`),
-		frame:    regexp.MustCompile(`^ *#(\d+) +pc +(?:0x)?([0-9a-f]{1,16})\s+(.*)$`),
+		frame:    regexp.MustCompile(`^ *#(\d+) +(?:pc +(?:0x)?|0x)([0-9a-f]{1,16})\s+([^(\s].*)$`),
 		word:     regexp.MustCompile(`^ *(?:#\d+ +)?([0-9a-f]{8}|[0-9a-f]{16})  ?([0-9a-f]{8}|[0-9a-f]{16})(?:\s|$)`),
-		mapping:  regexp.MustCompile(`^(?:--->|\s+)([0-9a-f]{8,16})-([0-9a-f]{8,16}) ([r-])([w-])([x-])(?: +([0-9a-f]+) +([0-9a-f]+))?(?: +(.*))?$`),
+		mapping:  regexp.MustCompile(`^(?:--->|\s*)([0-9a-f]{8,16})-([0-9a-f]{8,16}) ([r-])([w-])([x-])(?: +([0-9a-f]+) +([0-9a-f]+))?(?: +(.*))?$`),
 		near:     regexp.MustCompile(`^ *([0-9a-f]{8}|[0-9a-f]{16})((?: (?:[0-9a-f]{8}(?:[0-9a-f]{8})?|-{8,16}|\.{8,16})){1,4})(?:\s|$)`),
 	}
 })
 
-// stars begin a tombstone, dashes another thread.
+// stars begin a tombstone, dashes another thread, and dump what ndk-stack writes.
 const (
 	stars  = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***"
 	dashes = "--- --- --- --- --- --- --- --- --- --- --- --- --- --- --- ---"
+	dump   = "********** Crash dump: **********"
 )
 
-// isText reports whether data has the text of a tombstone.
+// isText reports whether data can have the text of a tombstone.
 func isText(data []byte) bool {
-	at := bytes.Index(data, []byte(stars))
-	return at >= 0 && bytes.Contains(data[at:], []byte("pid: "))
+	at := bytes.Index(data, []byte("pid: "))
+	return at >= 0 && bytes.Contains(data[at:], []byte(", tid: ")) || bytes.Contains(data, []byte(dump))
 }
 
 // decodeText returns the tombstones in a text.
-func decodeText(text []byte) (stones []*Tombstone) {
+func decodeText(data []byte) (stones []*Tombstone) {
 	var r *reader
-	at := 0
-	for raw := range bytes.Lines(text) {
+	header, at := "", 0
+	for raw := range bytes.Lines(data) {
 		line, offset := string(bytes.TrimRight(raw, "\r\n")), at
 		at += len(raw)
-		if i := strings.Index(line, stars); i >= 0 {
-			r = &reader{Tombstone: &Tombstone{Offset: offset}, tagged: lines().tag.MatchString(line[:i])}
-			stones = append(stones, r.Tombstone)
-			continue
-		}
-		if r == nil {
-			continue
-		}
-		if r.tagged {
-			tag := lines().tag.FindStringIndex(line)
-			if tag == nil {
-				continue // of another program
+		if strings.HasPrefix(line, "[ ") {
+			m := lines().header.FindStringSubmatch(line)
+			if m != nil {
+				header = m[1]
+				continue
 			}
-			line = line[tag[1]:]
 		}
-		if len(line) <= maxLine {
-			r.line(line, offset)
+		starts := strings.Contains(line, stars) || strings.Contains(line, dump)
+		if starts || r.isOther(line) {
+			r = &reader{Tombstone: &Tombstone{Offset: offset}, prefix: prefixOf(data[offset:]), header: header}
+			stones = append(stones, r.Tombstone)
+		}
+		if r == nil || starts || header != r.header || len(line) > maxLine {
+			continue
+		}
+		rest, ok := r.prefix.cut(line)
+		if ok {
+			r.line(rest, offset)
 		}
 	}
 	return stones
+}
+
+// isOther reports whether a line is that of the first thread of another tombstone whose asterisks were lost, as they are
+// where a report was taken for Markdown.
+func (r *reader) isOther(line string) bool {
+	at := strings.Index(line, "pid: ")
+	if at < 0 || at > maxPrefix {
+		return false
+	}
+	m := lines().thread.FindStringSubmatch(strings.TrimRight(line[at:], " "))
+	return m != nil && m[4] != "" && (r == nil || len(r.Threads) > 0 && m[1] != strconv.Itoa(r.PID))
 }
 
 // maxLine is the length of the lines that are read, in bytes.
@@ -84,7 +99,9 @@ const maxLine = 1 << 12
 // reader reads the text of one tombstone.
 type reader struct {
 	*Tombstone
-	tagged bool // lines of a log
+	prefix prefix // of the lines of a log
+	header string // the tag before the lines of a log in the format "long"
+	last   string // the number of the last frame
 	read   func(r *reader, line string, at int) bool
 }
 
@@ -100,7 +117,9 @@ var heads = []struct {
 	{"memory map", (*reader).mapping},
 	{"registers:", nil},
 	{"open files:", nil},
-	{"--------- ", nil}, // logs
+	{"--------- ", nil},      // logs
+	{"allocated by ", nil},   // frames of another time
+	{"deallocated by ", nil}, // likewise
 }
 
 // line reads one line.
@@ -120,7 +139,7 @@ func (r *reader) line(line string, at int) {
 		}
 	}
 	if r.head(text, at) {
-		r.read = nil
+		r.read = (*reader).frame // Android 3 has no heading of the backtrace
 		return
 	}
 	if r.read != nil && r.read(r, line, at) {
@@ -236,11 +255,21 @@ func (r *reader) frame(line string, at int) bool {
 		r.lose(at, errRecord)
 		return true
 	}
-	if t := r.thread(); t != nil && m[1] != "00" && strings.TrimLeft(m[1], "0") != strconv.Itoa(len(t.Frames)) || t != nil && m[1] == "00" && len(t.Frames) > 0 {
-		return true // of another backtrace of the thread: of memory that was allocated
+	if r.thread() == nil {
+		r.Threads = append(r.Threads, Thread{}) // ndk-stack does not say which one
 	}
+	number := strings.TrimLeft(m[1], "0")
+	n := len(r.thread().Frames)
+	same := number == "" && r.last == "" // Google Play has #00 in each frame
+	if n > 0 && !same && number != strconv.Itoa(n) {
+		return true // of another backtrace
+	}
+	r.last = number
 	f := Frame{PC: pc}
 	f.Module, f.Offset, f.Func, f.FuncOffset, f.BuildID = frameParts(m[3])
+	if logs.IsPlain(f.Module) {
+		f.Offset = 0
+	}
 	r.addFrame(at, f)
 	return true
 }

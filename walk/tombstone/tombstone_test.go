@@ -48,8 +48,15 @@ func stacks(t *testing.T, path string, opt symbols.Options) (string, *walk.Proce
 	return out.String(), d.Process
 }
 
-// TestStacks: the frames of tombstones of all machines and of Android 4.4 to 15, with the functions of the programs. The
-// oracle test has the same places from addr2line.
+// TestStacks: the frames of tombstones of all machines and of Android 4 to 16, with the functions of the programs. The
+// oracle test of symaddr has the same places from llvm-symbolizer. Tombstones 11 to 23 have the forms of public bug reports
+// on GitHub, with our modules instead of theirs:
+//
+//	11 flutter/flutter 150550                12 firebase/quickstart-unity 1132     13 rixment/awu-plugin 1
+//	14 facebook/hermes 967                   15 flutter/flutter 87497              16 dotnet/runtime 109921
+//	17 flutter/flutter 90789                 18 cocos2d/cocos2d-x 8425             19 llvm/llvm-project 81483
+//	20 facebook/hermes 1434                  21 learntoflutter/flutter_embed_unity 75
+//	22 the log format "long", GWP-ASan       23 firebase/firebase-unity-sdk 1055
 func TestStacks(t *testing.T) {
 	dir := programtest.TombstoneFiles(t)
 	paths, _ := filepath.Glob("testdata/*.txt")
