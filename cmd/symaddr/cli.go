@@ -3,10 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +16,6 @@ import (
 
 	"symkit/elfx/companion"
 	"symkit/internal/command"
-	"symkit/internal/printable"
 	"symkit/internal/symbolizers"
 	"symkit/lookup"
 	"symkit/lookup/logs"
@@ -109,7 +106,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 	c.files = lookup.NewCache(int64(c.Memory), c.open)
 	defer c.files.Close()
 	if c.File == "" {
-		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.log(ctx, dst, line, nil) })
+		return 0, c.serve(ctx, nil)
 	}
 	key := c.File
 	if c.ID != "" {
@@ -122,10 +119,11 @@ func (c *cli) work(ctx context.Context) (int, error) {
 	defer release()
 	defer func() { c.warn(f.Losses()...) }()
 	if len(c.Addrs) == 0 {
-		return 0, c.serve(ctx, func(dst []byte, line string) []byte { return c.line(ctx, dst, line, f) })
+		return 0, c.serve(ctx, f)
 	}
 
 	code := 0
+	a := answerer{cli: c, ctx: ctx, file: f}
 	w := bufio.NewWriter(c.stdout)
 	for _, text := range c.Addrs {
 		addr, err := c.address(f, text)
@@ -134,7 +132,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 			code = command.Failed
 			continue
 		}
-		_, err = w.Write(c.answer(nil, f, addr, text))
+		_, err = w.Write(a.answer(nil, addr, text))
 		if err != nil {
 			return command.Failed, err
 		}
@@ -142,20 +140,24 @@ func (c *cli) work(ctx context.Context) (int, error) {
 	return code, w.Flush()
 }
 
-// serve answers the lines of standard input.
-func (c *cli) serve(ctx context.Context, answer func(dst []byte, line string) []byte) error {
-	addr := func(line string) uint64 {
-		n, _ := number(line) // what is no number is answered first
-		return n
-	}
-	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Addr: addr, Split: true, Answerer: func() func(dst []byte, line string, _ uint64) []byte {
-		return func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
-	}})
+// serve answers the lines of standard input: addresses and logs of f, or logs of all modules if f is nil.
+func (c *cli) serve(ctx context.Context, f *lookup.File) error {
+	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Split: true,
+		Addr: func(line string) uint64 {
+			n, _ := number(line) // what is no number is answered first
+			return n
+		},
+		Answerer: func() symbolizers.Answerer { return &answerer{cli: c, ctx: ctx, file: f} }})
 }
 
 // number reads a hexadecimal number.
 func number(text string) (uint64, error) {
-	return strconv.ParseUint(strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X"), 16, 64)
+	digits := strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
+	n, count := symbolizers.Hex(digits)
+	if count == len(digits) && count > 0 && count <= 16 {
+		return n, nil
+	}
+	return strconv.ParseUint(digits, 16, 64)
 }
 
 // storeMark separates the build id and the name in the key of a module of --symbols.
@@ -222,44 +224,6 @@ func (c *cli) address(f *lookup.File, text string) (uint64, error) {
 	return syms[0].Addr + n, nil
 }
 
-// line appends the answer for a line about f: an address, or a line of a log.
-func (c *cli) line(ctx context.Context, dst []byte, line string, f *lookup.File) []byte {
-	text := strings.TrimSpace(line)
-	if text != "" && !strings.ContainsAny(text, " \t/()") {
-		addr, err := c.address(f, text)
-		if err == nil {
-			return c.answer(dst, f, addr, text)
-		}
-	}
-	return c.log(ctx, dst, line, f)
-}
-
-// log appends a line of a log, with places for the addresses of f, or of all modules if f is nil.
-func (c *cli) log(ctx context.Context, dst []byte, line string, f *lookup.File) []byte {
-	dst = logs.Append(dst, line, func(dst []byte, r *logs.Reference) ([]byte, bool) {
-		if f != nil {
-			if !c.isOf(f, r) {
-				return dst, false
-			}
-			return c.place(dst, f, r)
-		}
-		path := c.module(r)
-		if path == "" && c.opened.stores != nil && r.BuildID != nil {
-			path = hex.EncodeToString(r.BuildID) + storeMark + filepath.Base(r.Module)
-		}
-		if path == "" {
-			return dst, false
-		}
-		other, release, err := c.files.Get(ctx, path)
-		if err != nil {
-			return dst, false
-		}
-		defer release()
-		return c.place(dst, other, r)
-	})
-	return append(dst, '\n')
-}
-
 // isOf reports whether a reference is into f: its build id is that of f, or the names are the same.
 func (c *cli) isOf(f *lookup.File, r *logs.Reference) bool {
 	id := f.BuildID()
@@ -289,152 +253,4 @@ func (c *cli) module(r *logs.Reference) string {
 		}
 	}
 	return c.opened.elsewhere(r)
-}
-
-// place appends the place of a reference into f. It returns false if nothing is known.
-func (c *cli) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte, bool) {
-	if r.BuildID != nil && f.BuildID() != nil && !bytes.Equal(r.BuildID, f.BuildID()) {
-		return dst, false // of another build
-	}
-	addr, ok := r.Addr, true
-	if r.Symbol != "" {
-		syms := f.Symbols(nil, r.Symbol)
-		if len(syms) == 0 {
-			return dst, false
-		}
-		addr += syms[0].Addr
-	} else if !r.Virtual {
-		addr, ok = f.Address(lookup.Relative, addr)
-	}
-	if !ok {
-		return dst, false
-	}
-	if r.Return && addr > 0 {
-		addr--
-	}
-	frames := c.frames(f, addr)
-	if len(frames) == 0 {
-		return dst, false
-	}
-	for i := range frames {
-		if i > 0 {
-			dst = append(dst, " (inlined by) "...)
-		}
-		dst = c.frame(dst, &frames[i])
-	}
-	return dst, true
-}
-
-// frames returns the frames to show.
-func (c *cli) frames(f *lookup.File, addr uint64) []lookup.Frame {
-	frames, err := f.Frames(nil, addr)
-	if err != nil {
-		c.warn(err)
-	}
-	if c.NoInlines && len(frames) > 0 {
-		last := frames[len(frames)-1]
-		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
-		frames = []lookup.Frame{last}
-	}
-	for i := range frames {
-		if c.Basenames && frames[i].File != "" {
-			frames[i].File = filepath.Base(frames[i].File)
-		}
-	}
-	return frames
-}
-
-// answer appends the answer for an address.
-func (c *cli) answer(dst []byte, f *lookup.File, addr uint64, text string) []byte {
-	frames := c.frames(f, addr)
-	if c.Format == "json" {
-		return c.appendJSON(dst, f, addr, frames)
-	}
-	dst = append(dst, text...)
-	dst = append(dst, ": "...)
-	if len(frames) == 0 {
-		return append(dst, "??\n"...)
-	}
-	for i := range frames {
-		if i > 0 {
-			dst = append(dst, " (inlined by) "...)
-		}
-		dst = append(c.frame(dst, &frames[i]), '\n')
-	}
-	return dst
-}
-
-// name returns the name of a frame.
-func (c *cli) name(f *lookup.Frame) string {
-	if c.Mangled {
-		return cmp.Or(f.Linkage, f.Name, "??")
-	}
-	return cmp.Or(f.Readable(), "??")
-}
-
-// frame appends a frame.
-func (c *cli) frame(dst []byte, f *lookup.Frame) []byte {
-	dst = append(dst, printable.String(c.name(f))...)
-	if f.File == "" {
-		return dst
-	}
-	dst = append(append(dst, " at "...), printable.String(f.File)...)
-	if f.Line == 0 {
-		return dst
-	}
-	dst = strconv.AppendUint(append(dst, ':'), uint64(f.Line), 10)
-	if f.Column != 0 {
-		dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
-	}
-	return dst
-}
-
-// jsonVersion is the version of the objects of --format=json. It increases when a field changes its meaning or is
-// removed.
-const jsonVersion = 1
-
-// jsonAnswer is the answer for an address.
-type jsonAnswer struct {
-	Version int         `json:"version"`
-	File    string      `json:"file"`
-	BuildID string      `json:"build_id,omitempty"`
-	Address string      `json:"address"` // virtual
-	Frames  []jsonFrame `json:"frames"`
-}
-
-type jsonFrame struct {
-	Function      string `json:"function,omitempty"`
-	Linkage       string `json:"linkage_name,omitempty"`
-	File          string `json:"file,omitempty"`
-	Line          uint32 `json:"line,omitempty"`
-	Column        uint32 `json:"column,omitempty"`
-	Discriminator uint32 `json:"discriminator,omitempty"`
-	StartFile     string `json:"start_file,omitempty"`
-	StartLine     uint32 `json:"start_line,omitempty"`
-	Start         string `json:"start_address,omitempty"`
-	Inlined       bool   `json:"inlined,omitempty"`
-}
-
-func (c *cli) appendJSON(dst []byte, f *lookup.File, addr uint64, frames []lookup.Frame) []byte {
-	a := jsonAnswer{Version: jsonVersion, File: f.Path(), Address: fmt.Sprintf("%#x", addr), Frames: []jsonFrame{}}
-	id := f.BuildID()
-	if id != nil {
-		a.BuildID = fmt.Sprintf("%x", id)
-	}
-	for i := range frames {
-		f := &frames[i]
-		j := jsonFrame{c.name(f), f.Linkage, f.File, f.Line, f.Column, f.Discriminator, f.StartFile, f.StartLine, "", f.Inlined}
-		if f.Start != 0 {
-			j.Start = fmt.Sprintf("%#x", f.Start)
-		}
-		a.Frames = append(a.Frames, j)
-	}
-	var text bytes.Buffer
-	e := json.NewEncoder(&printable.JSONWriter{W: &text})
-	e.SetEscapeHTML(false)
-	err := e.Encode(a)
-	if err != nil {
-		panic(err) // a has texts and numbers alone
-	}
-	return append(dst, text.Bytes()...)
 }

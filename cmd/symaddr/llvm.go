@@ -112,9 +112,7 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 			q, _ := s.llvm.Parse(line, s.module)
 			return q.Addr
 		},
-		Answerer: func() func(dst []byte, line string, _ uint64) []byte {
-			return func(dst []byte, line string, _ uint64) []byte { return s.answer(ctx, dst, line) }
-		},
+		Answerer: func() symbolizers.Answerer { return &llvmAnswerer{llvmSession: &s, ctx: ctx} },
 	}
 	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
 }
@@ -222,32 +220,55 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// answer appends the answer for a line.
-func (s *llvmSession) answer(ctx context.Context, dst []byte, line string) []byte {
-	q, ok := s.llvm.Parse(line, s.module)
+// llvmAnswerer answers on one goroutine.
+type llvmAnswerer struct {
+	*llvmSession
+	ctx     context.Context
+	scratch symbolizers.Scratch
+	key     string       // of file
+	file    *lookup.File // that of the last question, or nil
+	release func()       // of file
+}
+
+// Rest releases the file of the last question.
+func (a *llvmAnswerer) Rest() {
+	if a.file != nil {
+		a.release()
+		a.file = nil
+	}
+}
+
+// Answer appends the answer for a line.
+func (a *llvmAnswerer) Answer(dst []byte, line string, _ uint64) []byte {
+	q, ok := a.llvm.Parse(line, a.module)
 	if !ok {
-		return s.llvm.Invalid(dst, line, s.module)
+		return a.llvm.Invalid(dst, line, a.module)
 	}
 	key := q.Module
 	if q.ByID {
 		key = "BUILDID:" + q.Module
 	}
-	f, release, err := s.files.Get(ctx, key)
-	if err != nil {
-		return s.llvm.Answer(dst, nil, q, cause(err))
+	if a.file == nil || a.key != key {
+		a.Rest()
+		f, release, err := a.files.Get(a.ctx, key)
+		if err != nil {
+			return a.llvm.Answer(dst, nil, q, cause(err), &a.scratch)
+		}
+		a.key, a.file, a.release = key, f, release
 	}
-	defer release()
-	return s.llvm.Answer(dst, f, q, "")
+	return a.llvm.Answer(dst, a.file, q, "", &a.scratch)
 }
 
 // list writes the answers for addresses of the command line as one JSON array.
 func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer) error {
+	a := &llvmAnswerer{llvmSession: s, ctx: ctx}
+	defer a.Rest()
 	dst := []byte{'['}
 	for i, arg := range args {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = s.answer(ctx, dst, arg)
+		dst = a.Answer(dst, arg, 0)
 		dst = dst[:len(dst)-1] // without the end of the line
 	}
 	_, err := stdout.Write(append(dst, "]\n"...))

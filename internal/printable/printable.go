@@ -1,8 +1,11 @@
 package printable
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -28,6 +31,24 @@ func String(s string) string {
 		return s
 	}
 	return string(appendEscaped(nil, []byte(s), false))
+}
+
+// AppendJSON appends s as a string of JSON, as encoding/json writes s through a JSONWriter, without escapes for HTML.
+func AppendJSON(dst []byte, s string) []byte {
+	if plain(s) == len(s) && strings.IndexByte(s, '"') < 0 && strings.IndexByte(s, '\\') < 0 {
+		dst = append(dst, '"')
+		dst = append(dst, s...)
+		return append(dst, '"')
+	}
+
+	var text bytes.Buffer
+	e := json.NewEncoder(&JSONWriter{W: &text})
+	e.SetEscapeHTML(false)
+	err := e.Encode(s)
+	if err != nil {
+		panic(err) // any text can be encoded
+	}
+	return append(dst, text.Bytes()[:text.Len()-1]...) // without the end of the line
 }
 
 // Writer is a writer for lines of which parts come from files. It passes text on
@@ -146,13 +167,24 @@ func shown(text []byte, lines bool) int {
 const hexDigits = "0123456789abcdef"
 
 // plain returns the length of the longest prefix of printable ASCII.
-func plain[T string | []byte](s T) int {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] >= 0x7f {
-			return i
-		}
+func plain(s string) int {
+	at := 0
+	for at+8 <= len(s) && plainWord(s[at:]) {
+		at += 8
 	}
-	return len(s)
+	for at < len(s) && s[at] >= 0x20 && s[at] < 0x7f {
+		at++
+	}
+	return at
+}
+
+// plainWord reports whether the first eight bytes of s are printable ASCII: no byte has its highest bit, not even if one
+// is added, and none is less than a blank, from which subtracting a blank sets that bit.
+func plainWord(s string) bool {
+	_ = s[7]
+	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	const each = 0x0101010101010101
+	return (w|(w+each)|(w-0x20*each))&(0x80*each) == 0
 }
 
 // plainLines returns the length of the longest prefix of printable ASCII, line

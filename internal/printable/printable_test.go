@@ -114,3 +114,38 @@ func FuzzString(f *testing.F) {
 		}
 	})
 }
+
+// TestEachByte: a byte among others is escaped as the byte alone is.
+func TestEachByte(t *testing.T) {
+	for c := range 256 {
+		for at := range 17 {
+			before, after := strings.Repeat("~", at), strings.Repeat(" ", 16-at)
+			one := string([]byte{byte(c)})
+			got, want := String(before+one+after), before+String(one)+after
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+}
+
+// TestAppendJSON: a string is as encoding/json writes it through a JSONWriter.
+func TestAppendJSON(t *testing.T) {
+	texts := []string{"", "plain", `a "quoted" \ text`, "<a&b>", "größe", "\xff\xc3"}
+	for _, r := range append(hiddenRunes, shownRunes...) {
+		texts = append(texts, "12345678"+string(r)+"x")
+	}
+	for _, text := range texts {
+		var want bytes.Buffer
+		e := json.NewEncoder(&JSONWriter{W: &want})
+		e.SetEscapeHTML(false)
+		err := e.Encode([]string{text, "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := append(AppendJSON([]byte("["), text), ",\"x\"]\n"...)
+		if string(got) != want.String() {
+			t.Errorf("%q: %s, want %s", text, got, want.String())
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package symbolizers
 
 import (
-	"fmt"
 	"strconv"
 
 	"symkit/lookup"
@@ -19,46 +18,51 @@ type GNU struct {
 // Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none.
 func (g *GNU) Addr(line string) uint64 { return hexPrefix(line) + g.Base }
 
-// answer appends the answer for an address to dst. It uses the memory of scratch, and returns it.
-func (g *GNU) answer(dst []byte, f *lookup.File, addr uint64, scratch []lookup.Frame) (out []byte, frames []lookup.Frame) {
+// Answerer returns the function that makes what answers questions about f, see Questions.
+func (g *GNU) Answerer(f *lookup.File) func() Answerer {
+	return func() Answerer { return &gnuAnswerer{g: g, file: f} }
+}
+
+// gnuAnswerer is the Answerer of addr2line.
+type gnuAnswerer struct {
+	g    *GNU
+	file *lookup.File
+	Scratch
+}
+
+// Rest does nothing: the file is that of the program.
+func (a *gnuAnswerer) Rest() {}
+
+// Answer appends the answer for an address.
+func (a *gnuAnswerer) Answer(dst []byte, _ string, addr uint64) []byte {
+	g := a.g
 	if g.Addresses {
 		width := 8
 		if g.Wide {
 			width = 16
 		}
-		dst = appendHex(dst, addr, width)
+		dst = AppendHex(dst, addr, width)
 		dst = g.separate(dst, ": ")
 	}
-	frames, sym, known := gnuFrames(scratch[:0], f, addr)
+	frames, sym, known := gnuFrames(a.frames[:0], a.file, addr)
+	a.frames = frames
 	if len(frames) == 0 {
 		if g.Functions {
 			dst = append(dst, "??"...)
 			dst = g.separate(dst, " ")
 		}
-		return append(dst, "??:0\n"...), frames
+		return append(dst, "??:0\n"...)
 	}
-	shown := frames
 	if !g.Inlines {
-		shown = frames[:1]
+		frames = frames[:1]
 	}
-	for i := range shown {
+	for i := range frames {
 		if i > 0 && g.Pretty {
 			dst = append(dst, " (inlined by) "...)
 		}
-		dst = g.frame(dst, &frames[i], sym, known)
+		dst = a.frame(dst, &frames[i], sym, known)
 	}
-	return dst, frames
-}
-
-// Answerer returns the function that answers questions about f, see Questions.
-func (g *GNU) Answerer(f *lookup.File) func() func(dst []byte, line string, addr uint64) []byte {
-	return func() func(dst []byte, line string, addr uint64) []byte {
-		var frames []lookup.Frame
-		return func(dst []byte, _ string, addr uint64) []byte {
-			dst, frames = g.answer(dst, f, addr, frames)
-			return dst
-		}
-	}
+	return dst
 }
 
 // separate appends the text between two parts of a pretty line, or the end of a line.
@@ -92,9 +96,10 @@ func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup
 }
 
 // frame appends a frame.
-func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) []byte {
+func (a *gnuAnswerer) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) []byte {
+	g := a.g
 	if g.Functions {
-		dst = appendText(dst, readable(g.Demangle, gnuStyle).shown(rawName(f)))
+		dst = appendText(dst, a.shown(rawName(f), readable(g.Demangle, gnuStyle)))
 		dst = g.separate(dst, " at ")
 	}
 
@@ -109,7 +114,7 @@ func (g *GNU) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, known bool) 
 	}
 	dst = strconv.AppendUint(dst, uint64(f.Line), 10)
 	if f.Discriminator != 0 {
-		dst = fmt.Appendf(dst, " (discriminator %d)", f.Discriminator)
+		dst = appendDiscriminator(dst, f.Discriminator)
 	}
 	return append(dst, '\n')
 }
@@ -123,35 +128,6 @@ func hexPrefix(text string) (v uint64) {
 	if len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') {
 		text = text[2:]
 	}
-	for i := range len(text) {
-		d := hexDigit(text[i])
-		switch {
-		case d > 15:
-			return v
-		case v>>60 != 0:
-			return 1<<64 - 1
-		}
-		v = v<<4 | uint64(d)
-	}
+	v, _ = Hex(text)
 	return v
-}
-
-// hexDigit returns the value of a digit, or a larger number.
-func hexDigit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 0xff
-}
-
-// appendHex appends a number with 0x and at least width digits.
-func appendHex(dst []byte, v uint64, width int) []byte {
-	dst = append(dst, "0x"...)
-	for shift := 4 * (width - 1); shift > 0 && v>>shift == 0; shift -= 4 {
-		dst = append(dst, '0')
-	}
-	return strconv.AppendUint(dst, v, 16)
 }

@@ -46,12 +46,12 @@ type Query struct {
 // and may begin with FILE: or BUILDID:. It is left out if the program was given one. What follows the address is
 // ignored.
 func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
-	rest := strings.TrimLeft(line, " \t")
+	rest := trimBlanks(line)
 	q.Kind = "CODE"
-	for _, kind := range []string{"CODE", "DATA", "FRAME"} {
-		after, found := strings.CutPrefix(rest, kind+" ")
+	for _, kind := range [...]string{"CODE ", "DATA ", "FRAME "} {
+		after, found := strings.CutPrefix(rest, kind)
 		if found {
-			q.Kind, rest = kind, strings.TrimLeft(after, " \t")
+			q.Kind, rest = kind[:len(kind)-1], trimBlanks(after)
 			break
 		}
 	}
@@ -73,6 +73,14 @@ func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 	n, err := strconv.ParseUint(addr, base, 64)
 	q.Addr = n - l.Adjust
 	return q, err == nil && q.Module != "" && !strings.Contains(addr, "_")
+}
+
+// trimBlanks returns text without the blanks and tabs that it begins with.
+func trimBlanks(text string) string {
+	for len(text) > 0 && (text[0] == ' ' || text[0] == '\t') {
+		text = text[1:]
+	}
+	return text
 }
 
 // word returns the first word of a text, which may be in quotes, and the rest.
@@ -103,12 +111,12 @@ type jsonError struct{ Message string }
 
 // Answer appends the answer for q about f, which is nil if the module cannot be opened: cause says why, in the words
 // of llvm-symbolizer.
-func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string) []byte {
+func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scratch) []byte {
 	if l.Style == StyleJSON && cause != "" {
 		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "ModuleName": q.Module, "Error": jsonError{cause}})
 	}
 	if l.Addresses && l.Style != StyleJSON {
-		dst = append(dst, hex(q.Addr)...)
+		dst = AppendHex(dst, q.Addr, 1)
 		if l.Pretty {
 			dst = append(dst, ": "...)
 		} else {
@@ -121,7 +129,7 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string) []byte 
 	case "FRAME":
 		dst = l.variables(dst, f, q)
 	default:
-		dst = l.code(dst, f, q)
+		dst = l.code(dst, f, q, c)
 	}
 	if l.Style == StyleLLVM {
 		dst = append(dst, '\n')
@@ -130,21 +138,26 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string) []byte 
 }
 
 // code appends the frames at an address.
-func (l *LLVM) code(dst []byte, f *lookup.File, q Query) []byte {
-	var few [8]lookup.Frame
-	frames := l.frames(few[:0], f, q.Addr)
+func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) []byte {
+	frames := l.frames(c.frames[:0], f, q.Addr)
+	c.frames = frames[:0]
 	if l.Style == StyleJSON {
-		symbols := make([]jsonFrame, len(frames))
+		dst = AppendHex(append(dst, `{"Address":"`...), q.Addr, 1)
+		dst = printable.AppendJSON(append(dst, `","ModuleName":`...), q.Module)
+		dst = append(dst, `,"Symbol":[`...)
 		for i := range frames {
-			symbols[i] = l.jsonFrame(&frames[i])
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = l.jsonFrame(dst, &frames[i], c)
 		}
-		return appendJSON(dst, jsonCode{hex(q.Addr), q.Module, symbols})
+		return append(dst, "]}\n"...)
 	}
 	for i := range frames {
 		if i > 0 && l.Pretty {
 			dst = append(dst, " (inlined by) "...)
 		}
-		dst = l.frame(dst, &frames[i])
+		dst = l.frame(dst, &frames[i], c)
 	}
 	return dst
 }
@@ -173,24 +186,25 @@ func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []look
 	}
 	if !l.Inlines {
 		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
-		frames = frames[len(frames)-1:]
+		frames[0] = *last
+		frames = frames[:1]
 	}
 	return frames
 }
 
 // name returns the name of a frame.
-func (l *LLVM) name(f *lookup.Frame) string {
+func (l *LLVM) name(f *lookup.Frame, c *Scratch) string {
 	name := rawName(f)
 	if l.Functions == "short" && f.Name != "" {
 		name = f.Name
 	}
-	return readable(l.Demangle, llvmStyle).shown(name)
+	return c.shown(name, readable(l.Demangle, llvmStyle))
 }
 
 // frame appends a frame as text.
-func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
+func (l *LLVM) frame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
 	if l.Functions != "none" {
-		dst = appendText(dst, l.name(f))
+		dst = appendText(dst, l.name(f, c))
 		if l.Pretty {
 			dst = append(dst, " at "...)
 		} else {
@@ -206,7 +220,7 @@ func (l *LLVM) frame(dst []byte, f *lookup.Frame) []byte {
 	case l.Style == StyleLLVM:
 		dst = strconv.AppendUint(append(dst, ':'), uint64(f.Column), 10)
 	case f.Discriminator != 0:
-		dst = fmt.Appendf(dst, " (discriminator %d)", f.Discriminator)
+		dst = appendDiscriminator(dst, f.Discriminator)
 	}
 	return append(dst, '\n')
 }
@@ -277,20 +291,9 @@ func appendKnown(dst []byte, n int64, known bool) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// The forms of --output-style=JSON. Keys are in the order of llvm-symbolizer.
+// The forms of --output-style=JSON, but for those of code, which is asked for a million times. Keys are in the order of
+// llvm-symbolizer.
 type (
-	jsonCode struct {
-		Address, ModuleName string
-		Symbol              []jsonFrame
-	}
-	jsonFrame struct {
-		Column, Discriminator  uint32
-		FileName, FunctionName string
-		Line                   uint32
-		StartAddress           string
-		StartFileName          string
-		StartLine              uint32
-	}
 	jsonData struct {
 		Address    string
 		Data       jsonVariable
@@ -325,16 +328,26 @@ func jsonLocalOf(v *lookup.Variable) jsonLocal {
 	return l
 }
 
-func (l *LLVM) jsonFrame(f *lookup.Frame) jsonFrame {
-	start := ""
-	if f.Start != 0 {
-		start = hex(f.Start)
-	}
+// jsonFrame appends a frame as JSON.
+func (l *LLVM) jsonFrame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
+	number := func(key string, n uint32) { dst = strconv.AppendUint(append(dst, key...), uint64(n), 10) }
+	text := func(key, value string) { dst = printable.AppendJSON(append(dst, key...), value) }
 	name := ""
 	if l.Functions != "none" {
-		name = l.name(f)
+		name = l.name(f, c)
 	}
-	return jsonFrame{f.Column, f.Discriminator, shownFile(f.File, l.Basenames), name, f.Line, start, f.StartFile, f.StartLine}
+	number(`{"Column":`, f.Column)
+	number(`,"Discriminator":`, f.Discriminator)
+	text(`,"FileName":`, shownFile(f.File, l.Basenames))
+	text(`,"FunctionName":`, name)
+	number(`,"Line":`, f.Line)
+	dst = append(dst, `,"StartAddress":"`...)
+	if f.Start != 0 {
+		dst = AppendHex(dst, f.Start, 1)
+	}
+	text(`","StartFileName":`, f.StartFile)
+	number(`,"StartLine":`, f.StartLine)
+	return append(dst, '}')
 }
 
 // appendJSON appends a value and the end of the line.

@@ -7,6 +7,7 @@ import (
 	library "github.com/ianlancetaylor/demangle"
 
 	"symkit/internal/demangle"
+	"symkit/lookup"
 )
 
 // Names are demangled as binutils and LLVM do. Package demangle writes C++ as binutils does, so that what they add is
@@ -38,6 +39,41 @@ func (s style) shown(name string) string {
 		return llvmName(name)
 	}
 	return name
+}
+
+// Scratch is what one goroutine keeps from answer to answer.
+type Scratch struct {
+	frames []lookup.Frame
+	known  map[[2]string]string // names as they are shown
+	bytes  int                  // of known
+}
+
+// mostKnown is how many bytes Scratch.known may have. Code that lies together has the same names.
+const mostKnown = 4 << 20
+
+// Name returns what show returns for a function with a linkage name and a name: it is called once for both, as long as
+// they are known.
+func (c *Scratch) Name(linkage, name string, show func() string) string {
+	text, found := c.known[[2]string{linkage, name}]
+	if found {
+		return text
+	}
+	text = show()
+	size := len(linkage) + len(name) + len(text)
+	c.bytes += size
+	if c.known == nil || c.bytes > mostKnown {
+		c.known, c.bytes = map[[2]string]string{}, size
+	}
+	c.known[[2]string{strings.Clone(linkage), strings.Clone(name)}] = text // they may be parts of a unit's text
+	return text
+}
+
+// shown returns a name in a style, which is the same in all calls.
+func (c *Scratch) shown(name string, s style) string {
+	if s == mangled || len(name) < 2 || name[0] != '_' && (s == llvmStyle || name[0] != '.' && name[0] != '$') {
+		return name
+	}
+	return c.Name(name, "", func() string { return s.shown(name) })
 }
 
 // gnuName demangles a name as addr2line -C does: what stands before it, a symbol's version, and the suffixes of copies

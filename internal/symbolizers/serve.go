@@ -19,24 +19,30 @@ import (
 type Questions struct {
 	// Addr returns the address that a line asks for, or any number: it only decides the order of work.
 	Addr func(line string) uint64
-	// Answerer returns a function for one goroutine, which appends the answer for a line to dst; addr is what Addr
-	// returned.
-	Answerer func() func(dst []byte, line string, addr uint64) []byte
+	// Answerer returns what one goroutine answers with.
+	Answerer func() Answerer
 	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
 	// since the other side counts answers.
 	Split bool
 }
 
+// Answerer answers lines, and keeps between them what it needs again.
+type Answerer interface {
+	// Answer appends the answer for a line to dst; addr is what Questions.Addr returned.
+	Answer(dst []byte, line string, addr uint64) []byte
+	// Rest is called after some lines: until the next one, the Answerer holds nothing that others may wait for.
+	Rest()
+}
+
 // maxLine is how many bytes a line may have. A path has at most 4,096.
 const maxLine = 1 << 20
 
-// Sizes of batches: bytes that are read at once, blocks of these in a batch, lines that a goroutine answers before it
-// takes others, and bits of a line's number in batch.order, which are enough for empty lines.
+// Sizes of batches: bytes that are read at once, blocks of these in a batch, and lines that a goroutine answers before
+// it takes others.
 const (
 	blockSize  = 1 << 16
 	mostBlocks = 31
 	chunkSize  = 256
-	lineBits   = 22
 )
 
 // Serve reads lines from in until its end or that of ctx, and writes the answer for each line to out, in order. Lines
@@ -50,8 +56,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 	s.free <- &batch{}
 	s.free <- &batch{}
 	go s.run()
+	idle := make(chan Answerer, runtime.GOMAXPROCS(0))
 	for b := range s.batches {
-		err := b.answer(ctx, q.Answerer)
+		err := b.answer(ctx, q.Answerer, idle)
 		if err != nil {
 			return err
 		}
@@ -158,12 +165,18 @@ type batch struct {
 	bytes   []byte // complete lines without their ends, then the begin of the next one
 	text    string // the lines
 	ends    []int32
-	split   bool     // see Questions.Split
-	addrs   []uint64 // by line
-	order   []uint64 // lines by address: the low bits of the address, then the line in lineBits
-	chunks  [][]byte // answers
-	answers []answer // by line
-	out     []byte   // answers in the order of the lines
+	split   bool       // see Questions.Split
+	order   []question // by address
+	spare   []question // memory of sortByAddr
+	chunks  [][]byte   // answers
+	answers []answer   // by line
+	out     []byte     // answers in the order of the lines
+}
+
+// question is a line and its address.
+type question struct {
+	addr uint64
+	line int32
 }
 
 // answer is the bytes of chunks[chunk] that answer a line.
@@ -173,7 +186,7 @@ type answer struct{ chunk, from, to int32 }
 func (b *batch) reset(begin []byte, split bool) {
 	b.split = split
 	b.bytes = append(b.bytes[:0], begin...)
-	b.ends, b.addrs, b.order = b.ends[:0], b.addrs[:0], b.order[:0]
+	b.ends, b.order = b.ends[:0], b.order[:0]
 }
 
 // start returns where a line begins.
@@ -236,33 +249,64 @@ func (b *batch) sort(addr func(line string) uint64) (rest []byte) {
 	last := b.start(len(b.ends))
 	b.text = string(b.bytes[:last])
 	for i := range b.ends {
-		a := addr(b.line(i))
-		b.addrs = append(b.addrs, a)
-		b.order = append(b.order, a<<lineBits|uint64(i))
+		b.order = append(b.order, question{addr(b.line(i)), int32(i)})
 	}
-	slices.Sort(b.order)
+	b.order, b.spare = sortByAddr(b.order, b.spare)
 	return bytes.Clone(b.bytes[last:])
 }
 
-// answer answers the lines.
-func (b *batch) answer(ctx context.Context, answerer func() func(dst []byte, line string, addr uint64) []byte) error {
+// sortByAddr sorts list by radix, with the memory of spare, and returns both. Digits that all addresses share, as the
+// upper ones of a program's, cost no pass.
+func sortByAddr(list, spare []question) (sorted, other []question) {
+	const digit = 11 // bits
+	spare = slices.Grow(spare[:0], len(list))[:len(list)]
+	for shift := 0; shift < 64 && len(list) > 1; shift += digit {
+		var next [1 << digit]int32 // by digit: how many there are, then where the next one goes
+		for i := range list {
+			next[list[i].addr>>shift%(1<<digit)]++
+		}
+		if int(next[list[0].addr>>shift%(1<<digit)]) == len(list) {
+			continue
+		}
+		from := int32(0)
+		for i, n := range next {
+			next[i] = from
+			from += n
+		}
+		for _, q := range list {
+			at := &next[q.addr>>shift%(1<<digit)]
+			spare[*at] = q
+			*at++
+		}
+		list, spare = spare, list
+	}
+	return list, spare
+}
+
+// answer answers the lines, by Answerers of idle or new ones.
+func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan Answerer) error {
 	b.answers = slices.Grow(b.answers[:0], len(b.ends))[:len(b.ends)]
 	count := (len(b.ends) + chunkSize - 1) / chunkSize
 	for len(b.chunks) < count {
 		b.chunks = append(b.chunks, nil)
 	}
-	return par.Each(ctx, runtime.GOMAXPROCS(0), count, func() func(int) error {
-		answerLine := answerer()
-		return func(i int) error {
-			dst := b.chunks[i][:0]
-			for _, key := range b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))] {
-				n, from := int(key%(1<<lineBits)), len(dst)
-				dst = answerLine(dst, b.line(n), b.addrs[n])
-				b.answers[n] = answer{int32(i), int32(from), int32(len(dst))}
-			}
-			b.chunks[i] = dst
-			return nil
+	return par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
+		var a Answerer
+		select {
+		case a = <-idle:
+		default:
+			a = answerer()
 		}
+		dst := b.chunks[i][:0]
+		for _, q := range b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))] {
+			from := len(dst)
+			dst = a.Answer(dst, b.line(int(q.line)), q.addr)
+			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
+		}
+		b.chunks[i] = dst
+		a.Rest()
+		idle <- a
+		return nil
 	})
 }
 

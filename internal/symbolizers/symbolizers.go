@@ -7,6 +7,7 @@ package symbolizers
 
 import (
 	"path"
+	"strconv"
 
 	"symkit/internal/printable"
 	"symkit/lookup"
@@ -35,6 +36,12 @@ func shownFile(file string, base bool) string {
 		return path.Base(file)
 	}
 	return file
+}
+
+// appendDiscriminator appends what follows a line that has several blocks of code.
+func appendDiscriminator(dst []byte, n uint32) []byte {
+	dst = strconv.AppendUint(append(dst, " (discriminator "...), uint64(n), 10)
+	return append(dst, ')')
 }
 
 // appendText appends a text of a file, or ?? for none.

@@ -107,7 +107,7 @@ func TestLLVM(t *testing.T) {
 		var got []byte
 		q, ok := tt.l.Parse(tt.line, "")
 		if ok {
-			got = tt.l.Answer(nil, f, q, "")
+			got = tt.l.Answer(nil, f, q, "", &symbolizers.Scratch{})
 		} else {
 			got = tt.l.Invalid(nil, tt.line, "")
 		}
@@ -143,7 +143,7 @@ func TestNames(t *testing.T) {
 		}
 		got, _, _ := strings.Cut(gnu(t, symbolizers.GNU{Functions: true, Demangle: true}, f, "10\n"), "\n")
 		l := symbolizers.LLVM{Demangle: true, Functions: "linkage"}
-		theirs, _, _ := strings.Cut(string(l.Answer(nil, f, symbolizers.Query{Kind: "CODE", Module: path, Addr: 0x10}, "")), "\n")
+		theirs, _, _ := strings.Cut(string(l.Answer(nil, f, symbolizers.Query{Kind: "CODE", Module: path, Addr: 0x10}, "", &symbolizers.Scratch{})), "\n")
 		if got != tt.gnu || theirs != tt.llvm {
 			t.Errorf("%s: %q, %q, want %q, %q", tt.name, got, theirs, tt.gnu, tt.llvm)
 		}
@@ -182,12 +182,15 @@ func TestForgedNames(t *testing.T) {
 	}
 }
 
-// each returns an Answerer of functions without state.
-func each(answer func(dst []byte, line string) []byte) func() func([]byte, string, uint64) []byte {
-	return func() func([]byte, string, uint64) []byte {
-		return func(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
-	}
+// each returns what makes Answerers of a function without state.
+func each(answer stateless) func() symbolizers.Answerer {
+	return func() symbolizers.Answerer { return answer }
 }
+
+type stateless func(dst []byte, line string) []byte
+
+func (answer stateless) Answer(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
+func (stateless) Rest()                                                  {}
 
 // TestServe: every line has its answer, in order, however the input is cut.
 func TestServe(t *testing.T) {
@@ -278,7 +281,7 @@ func FuzzGNU(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
 		addr := g.Addr(line)
-		got := string(g.Answerer(file)()(nil, line, addr))
+		got := string(g.Answerer(file)().Answer(nil, line, addr))
 		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
 			t.Errorf("%q: %q", line, got)
 		}
@@ -308,7 +311,7 @@ func FuzzLLVM(f *testing.F) {
 			if q.Module == "" {
 				t.Errorf("%q: no module", line)
 			}
-			if got := l.Answer(nil, file, q, ""); len(got) == 0 || got[len(got)-1] != '\n' {
+			if got := l.Answer(nil, file, q, "", &symbolizers.Scratch{}); len(got) == 0 || got[len(got)-1] != '\n' {
 				t.Errorf("%q: %q", line, got)
 			}
 		}
