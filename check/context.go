@@ -75,20 +75,9 @@ func codeBytes(main *elfx.File, lo, hi uint64) []byte {
 
 // sourceAt returns the file and line that a symbol file has for an address, empty if none.
 func sourceAt(s *symfile.File, addr uint64) string {
-	i := pcs.After(s.Funcs, addr)
-	if i == len(s.Funcs) || s.Funcs[i].Addr > addr {
-		return ""
-	}
-	var body symfile.Body
-	s.Read(&s.Funcs[i], &body)
-	lines := body.ByAddress()
-	k := pcs.After(lines, addr)
-	if k == len(lines) || lines[k].Addr > addr {
-		return ""
-	}
-	file, ok := s.Files.Index(lines[k].File)
+	p, ok := s.PlaceAt(addr)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", symfile.Shown(s.Files.List[file].Text), lines[k].Line)
+	return fmt.Sprintf("%s:%d", symfile.Shown([]byte(p.File)), p.Line)
 }

@@ -69,6 +69,9 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 	if rep.Check(checks.Funcs) != nil {
 		rep.NoDebugInfo = units.NoDebugInfo
 	}
+	if opt.Places {
+		in.Sym.AddPlaces(rep.Findings, report.OfSymbols, func(f *report.Finding) int { return f.Line })
+	}
 	if opt.Map {
 		rep.Map = compare.Map(in, units, missing)
 		addContext(rep, in, opt.Disassembler)

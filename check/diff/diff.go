@@ -106,6 +106,10 @@ func diff(a, b []byte, opt report.Options) (*report.Report, error) {
 	if opt.Map {
 		rep.Changes = d.changes()
 	}
+	if opt.Places {
+		d.b.AddPlaces(rep.Findings, report.OfSecond, func(f *report.Finding) int { return f.Other })
+		d.a.AddPlaces(rep.Findings, report.OfFirst, func(f *report.Finding) int { return f.Line })
+	}
 	return rep, nil
 }
 
@@ -175,11 +179,15 @@ func (d *differ) compare(check string, a, b []stretch, same func(a, b *stretch) 
 		}
 		switch {
 		case x == nil:
-			d.c.Missing(collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, describe(y)), n)
+			f := collect.At(check, 0, r.Lo, "only the other file covers [%#x, %#x): %s", r.Lo, r.Hi, describe(y))
+			f.Other = int(y.at)
+			d.c.Missing(f, n)
 		case y == nil:
 			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): nothing in the other file", r.Lo, r.Hi), n)
 		case !same(x, y):
-			d.c.Wrong(collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, describe(y)), n)
+			f := collect.At(check, x.at, r.Lo, "[%#x, %#x): the other file says %s", r.Lo, r.Hi, describe(y))
+			f.Other = int(y.at)
+			d.c.Wrong(f, n)
 		}
 	})
 }

@@ -32,6 +32,9 @@ func File(sym []byte, opt report.Options) (rep *report.Report, err error) {
 			ids(s, found)
 			rep = found.Report(s.Text)
 			rep.Coverage = s.Coverage(nil)
+			if opt.Places {
+				s.AddPlaces(rep.Findings, report.OfSymbols, func(f *report.Finding) int { return f.Line })
+			}
 		}
 		return nil
 	})

@@ -77,7 +77,7 @@ type findingGroup struct {
 	Index    int // of the symbol file
 	Check    string
 	About    string
-	Findings []Finding
+	Findings []findingView
 	All      uint64 // findings of the check
 	Left     uint64 // those that are not listed
 	Open     bool
@@ -108,8 +108,9 @@ func writeHTML(w io.Writer, version string, results []Result, store *Store) erro
 	}
 	doc := page.Document{Generator: view.Tool, Style: pageStyle, Script: pageScript, Body: pageTemplate}
 	var data pageData
+	budget := mostSource
 	for i := range results {
-		r := viewOf(&results[i], i)
+		r := viewOf(&results[i], i, &budget)
 		if m := results[i].Report.Map; m != nil && r.Map == nil {
 			r.Map, data = newMap(m, results[i].Report.Coverage)
 			doc.Data = &data
@@ -138,8 +139,8 @@ func (v *pageView) title() string {
 // maxOpen is the number of findings that are unfolded.
 const maxOpen = 30
 
-// viewOf returns the view of one result without its map.
-func viewOf(r *Result, index int) resultView {
+// viewOf returns the view of one result without its map. budget is the bytes that source lines may take on the page.
+func viewOf(r *Result, index int, budget *int) resultView {
 	v := resultView{Result: r, Name: r.File[strings.LastIndexAny(r.File, `/\`)+1:], Total: r.Report.Total(), Diff: r.Report.Changes != nil}
 	v.More = v.Total - uint64(len(r.Report.Findings))
 	v.Verdict, v.Class = r.verdict()
@@ -155,7 +156,7 @@ func viewOf(r *Result, index int) resultView {
 			v.Groups = append(v.Groups, findingGroup{Index: index, Check: f.Check, About: abouts[f.Check]})
 			n++
 		}
-		v.Groups[n-1].Findings = append(v.Groups[n-1].Findings, f)
+		v.Groups[n-1].Findings = append(v.Groups[n-1].Findings, r.Sources.view(f, budget))
 	}
 	for i := range v.Groups {
 		g := &v.Groups[i]

@@ -71,7 +71,26 @@ type Finding struct {
 	What string `json:"what"`
 	// Context is the machine code around Addr, if Options.Map is set.
 	Context []Instruction `json:"context,omitempty"`
+	// Places are the lines of source files that the finding is about, if Options.Places is set.
+	Places []Place `json:"-"`
+	// Other is the line of the second symbol file of a comparison, from 1; 0 if only the first has a record.
+	Other int `json:"-"`
 }
+
+// Place is a line of a source file.
+type Place struct {
+	Of   string // whose place it is: one of the constants below
+	File string // path
+	Line uint32
+}
+
+// What has a Place.
+const (
+	OfSymbols = "symbol file"
+	OfELF     = "ELF file"
+	OfFirst   = "first file" // of a comparison of two symbol files
+	OfSecond  = "second file"
+)
 
 // String returns "line: record: what". The caller puts "file:" in front.
 func (f Finding) String() string {
@@ -186,6 +205,8 @@ type Options struct {
 	Limits limits.Limits
 	// Map includes Report.Map, Report.Changes and Finding.Context, which pages show.
 	Map bool
+	// Places includes Finding.Places, of which pages show the source lines.
+	Places bool
 }
 
 // Kinds of Gap.

@@ -11,6 +11,8 @@ type Result struct {
 	Against string // the ELF file, or the other symbol file; empty for lint
 	Report  *Report
 	Unmet   []string // the requirements that the symbol file does not meet, in words
+	// Sources are the source files at hand, of which a page shows the lines around the places of findings.
+	Sources Sources
 }
 
 // Bad reports whether the symbol file has findings or does not meet a requirement.

@@ -15,20 +15,13 @@ import (
 	"symkit/walk/symbols"
 )
 
-// smallELF bounds the ELF files that are read for embedded source files without being asked for, in bytes.
-const smallELF = 64 << 20
-
 // sourceFiles finds the source files of the frames of a page.
 func (c *cli) sourceFiles(ctx context.Context, res *walk.Result) (report.Sources, error) {
-	dirs, err := source.Open(source.ParseDirs(c.SourceDir))
+	finder, err := source.NewFinder(source.ParseDirs(c.SourceDir), lookup.Options{Search: companion.Search{Sysroots: c.Sysroot, DebugDirs: c.DebugDir}})
 	if err != nil {
 		return nil, fmt.Errorf("--source-dir: %w", err)
 	}
-	defer dirs.Close()
-	finder := source.NewFinder(dirs, lookup.Options{Search: companion.Search{Sysroots: c.Sysroot, DebugDirs: c.DebugDir}})
-	if len(c.SourceDir) == 0 {
-		finder.MaxELF = smallELF
-	}
+	defer finder.Close()
 	return report.FindSources(ctx, res, finder), nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -81,7 +82,8 @@ type output struct {
 	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
 	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
-	Verbose  bool     `short:"v" help:"Write all warnings and errors, in full length."`
+	sourceFlags
+	Verbose bool `short:"v" help:"Write all warnings and errors, in full length."`
 
 	requirements report.Requirements // set by AfterApply from the flags
 }
@@ -110,7 +112,7 @@ func (o *output) AfterApply() error {
 		return fmt.Errorf("--limit %d: want 0 or more", o.Limit)
 	}
 	o.requirements.Checks = o.Require
-	return o.thresholds()
+	return cmp.Or(o.validateSources(), o.thresholds())
 }
 
 // tableOnly reports whether the only check is that of .sframe, which needs no symbol file.
@@ -138,7 +140,7 @@ func (o *output) options() report.Options {
 	if limit == 0 {
 		limit = -1
 	}
-	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow, Map: o.Format == "html"}
+	return report.Options{Limit: limit, Only: o.Only, Allow: o.Allow, Map: o.Format == "html", Places: o.Format == "html"}
 }
 
 // write judges and prints the results.

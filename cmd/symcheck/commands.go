@@ -15,6 +15,7 @@ import (
 	"symkit/internal/atomicfile"
 	"symkit/internal/bounds"
 	"symkit/internal/remote"
+	"symkit/lookup"
 )
 
 // Run is called by kong.
@@ -68,7 +69,16 @@ func (c *replayCmd) replay(e *env, out *output, in *inputs) error {
 	if err != nil {
 		return located(remote.Shown(c.Sym), err)
 	}
-	return out.write(e, report.Result{File: remote.Shown(c.Sym), Against: cmp.Or(in.copies[mod.Image.Main.Path()], mod.Image.Main.Path()), Report: rep})
+	r := report.Result{File: remote.Shown(c.Sym), Against: cmp.Or(in.copies[mod.Image.Main.Path()], mod.Image.Main.Path()), Report: rep}
+	kind := lookup.Relative
+	if c.Keep {
+		kind = lookup.Virtual
+	}
+	err = out.addSources(in.ctx, &r, mod, kind, side{[]string{report.OfSymbols, report.OfELF}, data.path})
+	if err != nil {
+		return err
+	}
+	return out.write(e, r)
 }
 
 // withoutSym reports whether the files are ELF files to verify without a symbol file.
@@ -120,7 +130,10 @@ func (c *replayCmd) table(e *env, out *output, in *inputs) (r report.Result, err
 	path := mod.Image.Main.Path()
 	r.File = cmp.Or(in.copies[path], path)
 	r.Report, err = check.SFrame(in.ctx, mod.Image, out.options())
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return r, out.addSources(in.ctx, &r, mod, lookup.Virtual, side{of: []string{report.OfELF}})
 }
 
 // size returns the size in bytes of a file that may be nil.
@@ -149,29 +162,34 @@ func (c *lintCmd) Run(e *env, out *output) error {
 	var results []report.Result
 	var failed error
 	for _, path := range c.Syms {
-		rep, err := lintFile(e.ctx, path, out.options())
+		r, err := lintFile(e.ctx, path, out)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		results = append(results, report.Result{File: remote.Shown(path), Report: rep})
+		results = append(results, r)
 	}
 	return errors.Join(out.write(e, results...), failed)
 }
 
 // lintFile checks one symbol file.
-func lintFile(ctx context.Context, path string, opt report.Options) (*report.Report, error) {
+func lintFile(ctx context.Context, path string, out *output) (r report.Result, err error) {
 	in := newInputs(ctx)
 	defer in.close()
 	data, err := in.sym(path)
 	if err != nil {
-		return nil, in.named(err)
+		return r, in.named(err)
 	}
-	rep, err := lint.File(data.bytes, opt)
+	r.File = remote.Shown(path)
+	r.Report, err = lint.File(data.bytes, out.options())
 	if err != nil {
 		err = fmt.Errorf("%s: %w", data.path, err)
 	}
-	return rep, in.named(cmp.Or(data.unchanged(), err))
+	err = in.named(cmp.Or(data.unchanged(), err))
+	if err != nil {
+		return r, err
+	}
+	return r, out.addSources(ctx, &r, nil, lookup.Virtual, side{[]string{report.OfSymbols}, data.path})
 }
 
 // Run is called by kong.
@@ -208,5 +226,10 @@ func (c *diffCmd) compare(e *env, out *output, in *inputs) error {
 	if err != nil {
 		return err
 	}
-	return out.write(e, report.Result{File: remote.Shown(c.A), Against: remote.Shown(c.B), Report: rep})
+	r := report.Result{File: remote.Shown(c.A), Against: remote.Shown(c.B), Report: rep}
+	err = out.addSources(in.ctx, &r, nil, lookup.Virtual, side{[]string{report.OfFirst}, a.path}, side{[]string{report.OfSecond}, b.path})
+	if err != nil {
+		return err
+	}
+	return out.write(e, r)
 }

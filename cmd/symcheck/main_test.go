@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 }
 
 func fixture(root, name string) ([]byte, error) {
-	for _, dir := range []string{"check/testdata/defects", "check/testdata/own", "check/testdata/sframe", "dump/testdata/sframe", "testdata/elf"} {
+	for _, dir := range []string{"check/testdata/defects", "check/testdata/own", "check/testdata/sframe", "dump/testdata/sframe", "testdata/elf", "testdata/sources"} {
 		if data, err := testfile.Read(filepath.Join(root, dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}

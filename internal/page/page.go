@@ -26,6 +26,9 @@ var (
 	style string
 	//go:embed page.js
 	script string
+	// shared has the templates of parts that several kinds of page have: "source" is a source.Excerpt.
+	//go:embed shared.html
+	shared string
 )
 
 // Document is one page. Title comes from files and may have any text.
@@ -48,7 +51,7 @@ type Template struct {
 // NewTemplate returns a template with the functions of this package.
 func NewTemplate(text string) *Template {
 	return &Template{sync.OnceValues(func() (*template.Template, error) {
-		return template.New("body").Funcs(functions).Parse(text)
+		return template.New("body").Funcs(functions).Parse(shared + text)
 	})}
 }
 

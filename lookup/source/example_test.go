@@ -6,13 +6,14 @@ import (
 	"symkit/lookup/source"
 )
 
-func ExampleAround() {
-	text := []byte("int main(void)\n{\n\t*(int *)0 = 1;\n}\n")
-	for _, line := range source.Around(text, 3, 1, 1) {
-		fmt.Printf("%d: %q\n", line.Number, line.Text)
+func ExampleFound_Excerpt() {
+	found := source.Found{Text: []byte("int main(void)\n{\n\t*(int *)0 = 1;\n}\n")}
+	for _, line := range found.Excerpt(3).Lines {
+		fmt.Printf("%d: %q %v\n", line.Number, line.Text, line.Hit)
 	}
 	// Output:
-	// 2: "{"
-	// 3: "\t*(int *)0 = 1;"
-	// 4: "}"
+	// 1: "int main(void)" false
+	// 2: "{" false
+	// 3: "\t*(int *)0 = 1;" true
+	// 4: "}" false
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 
+	"symkit/elfx/companion"
 	"symkit/lookup"
 )
 
@@ -22,11 +23,10 @@ type Found struct {
 
 // Finder finds the text of the source files of modules.
 type Finder struct {
-	// MaxELF is the size in bytes above which ELF files are not read; 0 is no bound.
-	MaxELF int64
-
 	dirs *Dirs
 	opt  lookup.Options
+	// maxELF is the size in bytes above which ELF files are not read; 0 is no bound.
+	maxELF int64
 	// most is what the texts that are kept may still take, in bytes.
 	most int64
 }
@@ -34,29 +34,69 @@ type Finder struct {
 // maxKept bounds the texts that a Finder returns, in bytes.
 const maxKept = 256 << 20
 
-// NewFinder returns a finder of what is embedded in ELF files, and of what is below directories, which may be nil.
-func NewFinder(dirs *Dirs, opt lookup.Options) *Finder {
-	return &Finder{dirs: dirs, opt: opt, most: maxKept}
+// smallELF bounds the ELF files that are read for embedded source files if no directory was given, in bytes: nobody asked
+// for source files then.
+const smallELF = 64 << 20
+
+// NewFinder returns a finder of what is embedded in ELF files, and of what is below directories, which it opens. The caller
+// closes it.
+func NewFinder(dirs []Dir, opt lookup.Options) (*Finder, error) {
+	opened, err := Open(dirs)
+	if err != nil {
+		return nil, err
+	}
+	f := &Finder{dirs: opened, opt: opt, most: maxKept}
+	if len(dirs) == 0 {
+		f.maxELF = smallELF
+	}
+	return f, nil
+}
+
+// Close closes the directories.
+func (f *Finder) Close() { f.dirs.Close() }
+
+// Module opens a module for Find whose files are open already. It returns nil for a module that cannot be read or is too
+// large to be read without being asked for.
+func (f *Finder) Module(ctx context.Context, m *companion.Module) *lookup.File {
+	if f.maxELF > 0 && m.Image.Size() > uint64(f.maxELF) {
+		return nil
+	}
+	file, err := lookup.FromModule(ctx, m, f.opt)
+	if err != nil {
+		return nil
+	}
+	return file
 }
 
 // Find returns the text of the files with these paths, of the module that some files are of: what is embedded in ELF files,
 // or in the bundle beside a symbol file of a store; without that, the file of a directory. Files without any text are left
-// out.
-func (f *Finder) Find(ctx context.Context, from, paths []string) map[string]Found {
+// out. opened, if not nil, is an ELF file of the module that is open already.
+func (f *Finder) Find(ctx context.Context, opened *lookup.File, from, paths []string) map[string]Found {
 	found, sums := map[string]Found{}, map[string][][]byte{}
 	wanted := map[string]bool{}
 	for _, p := range paths {
 		wanted[path.Clean(p)] = true
 	}
+	if opened != nil {
+		f.embedded(ctx, opened, wanted, found, sums)
+	}
 	for _, file := range from {
-		f.bundled(file, wanted, found)
-		f.embedded(ctx, file, wanted, found, sums)
+		bundle := bundleOf(file)
+		if bundle != "" {
+			f.bundled(bundle, wanted, found)
+			continue
+		}
+		elf := f.open(ctx, file)
+		if elf != nil {
+			f.embedded(ctx, elf, wanted, found, sums)
+			elf.Close()
+		}
 	}
 	out := map[string]Found{}
 	for _, p := range paths {
 		clean := path.Clean(p)
 		one, ok := found[clean]
-		if !ok && f.dirs != nil {
+		if !ok {
 			one = f.below(p, sums[clean])
 			ok = one.Text != nil || one.Err != nil
 		}
@@ -67,17 +107,21 @@ func (f *Finder) Find(ctx context.Context, from, paths []string) map[string]Foun
 	return out
 }
 
-// embedded finds the files in the line tables of an ELF file. A file that cannot be read has none.
-func (f *Finder) embedded(ctx context.Context, elf string, wanted map[string]bool, found map[string]Found, sums map[string][][]byte) {
+// open opens an ELF file. It returns nil for a file that cannot be read or is too large.
+func (f *Finder) open(ctx context.Context, elf string) *lookup.File {
 	info, err := os.Stat(elf)
-	if err != nil || !info.Mode().IsRegular() || f.MaxELF > 0 && info.Size() > f.MaxELF {
-		return
+	if err != nil || !info.Mode().IsRegular() || f.maxELF > 0 && info.Size() > f.maxELF {
+		return nil
 	}
 	file, err := lookup.Open(ctx, elf, f.opt)
 	if err != nil {
-		return
+		return nil
 	}
-	defer file.Close()
+	return file
+}
+
+// embedded finds the files in the line tables of an ELF file.
+func (f *Finder) embedded(ctx context.Context, file *lookup.File, wanted map[string]bool, found map[string]Found, sums map[string][][]byte) {
 	for s, err := range file.Sources(func(p string) bool { return wanted[path.Clean(p)] }) {
 		if err != nil || ctx.Err() != nil {
 			continue // damage of one table

@@ -77,7 +77,8 @@ func unzip(f *zip.File, most int64) ([]byte, error) {
 	return text, err
 }
 
-// bundleOf returns the path of the bundle that a store has beside a symbol file, in each layout of package dump/store.
+// bundleOf returns the path of the bundle that a store has beside a symbol file, in each layout of package dump/store; ""
+// for a file that is no symbol file by its name.
 func bundleOf(sym string) string {
 	dir, base := filepath.Split(sym)
 	for _, suffix := range []string{".gz", ".zst"} {
@@ -93,12 +94,8 @@ func bundleOf(sym string) string {
 	return ""
 }
 
-// bundled adds the texts of the bundle beside a symbol file, if there is one.
-func (f *Finder) bundled(sym string, wanted map[string]bool, found map[string]Found) {
-	at := bundleOf(sym)
-	if at == "" {
-		return
-	}
+// bundled adds the texts of the bundle at a path, if there is one.
+func (f *Finder) bundled(at string, wanted map[string]bool, found map[string]Found) {
 	info, err := os.Stat(at)
 	if err != nil || !info.Mode().IsRegular() {
 		return

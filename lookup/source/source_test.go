@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,38 @@ import (
 
 // embedded is an object of clang 22 with -gembed-source; testdata/README.md says how it was made.
 const embedded = "../../testdata/sources/embedded.o"
+
+// embeddedRust is an object of rustc with -Zembed-source, which has the empty string for the text of the library's files.
+const embeddedRust = "../../testdata/sources/embedded-rust.o"
+
+// TestEmbeddedRust: the library's files have no text.
+func TestEmbeddedRust(t *testing.T) {
+	f, err := lookup.Open(t.Context(), embeddedRust, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text, err := os.ReadFile("../../testdata/sources/embedded.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, without := 0, 0
+	for s, err := range f.Sources(nil) {
+		switch {
+		case err != nil:
+			t.Error(err)
+		case s.Text == nil:
+			without++
+		case s.Path != "/symkit/embedded.rs" || !bytes.Equal(s.Text, text):
+			t.Errorf("%s: %q", s.Path, s.Text)
+		default:
+			with++
+		}
+	}
+	if with != 1 || without < 3 {
+		t.Errorf("%d files with a text, %d without", with, without)
+	}
+}
 
 // TestEmbedded: the text in a line table, and its digest.
 func TestEmbedded(t *testing.T) {
@@ -56,14 +89,13 @@ func TestFind(t *testing.T) {
 	}
 	write("src/symkit/embedded.c", "other text\n")
 	write("src/deep/app.c", "int main;\n")
-	dirs, err := Open(ParseDirs([]string{filepath.Join(dir, "src"), "/build=" + filepath.Join(dir, "src", "deep")}))
+	finder, err := NewFinder(ParseDirs([]string{filepath.Join(dir, "src"), "/build=" + filepath.Join(dir, "src", "deep")}), lookup.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dirs.Close()
-	finder := NewFinder(dirs, lookup.Options{})
+	defer finder.Close()
 	paths := []string{"/symkit/embedded.c", "/far/away/deep/app.c", "/build/app.c", "/build/none.c"}
-	found := finder.Find(t.Context(), []string{embedded}, paths)
+	found := finder.Find(t.Context(), nil, []string{embedded}, paths)
 	if len(found) != 3 || !strings.Contains(string(found[paths[0]].Text), "int embedded(") || string(found[paths[1]].Text) != "int main;\n" || string(found[paths[2]].Text) != "int main;\n" {
 		t.Errorf("%+v", found)
 	}
@@ -88,7 +120,7 @@ func TestFind(t *testing.T) {
 	}
 	sym := write("store/app/ID/app.sym.gz", "")
 	write("store/app/ID/app.src.zip", b.String())
-	found = finder.Find(t.Context(), []string{sym}, []string{"/build/app.c", `C:\build\app.c`, "../../up.c"})
+	found = finder.Find(t.Context(), nil, []string{sym}, []string{"/build/app.c", `C:\build\app.c`, "../../up.c"})
 	if string(found["/build/app.c"].Text) != "bundled\n" || string(found[`C:\build\app.c`].Text) != "windows\n" || string(found["../../up.c"].Text) != "up\n" {
 		t.Errorf("%+v", found)
 	}
@@ -121,18 +153,28 @@ func TestDirs(t *testing.T) {
 	}
 }
 
-func TestAround(t *testing.T) {
+func TestExcerpt(t *testing.T) {
 	text := []byte("1\n2\r\n3\n\u202e4\n" + strings.Repeat("x", 500))
 	for _, test := range []struct {
 		line uint32
 		want string
-	}{{1, "1:1 2:2"}, {2, "1:1 2:2 3:3"}, {4, `3:3 4:\u{202e}4 5:` + strings.Repeat("x", 400) + "…"}, {6, ""}, {0, ""}} {
+	}{{1, "1:1 2:2"}, {2, "1:1 2:2 3:3"}, {4, `3:3 4:\u{202e}4 5:` + strings.Repeat("x", 400) + "…"}, {6, ""}, {math.MaxUint32, ""}} {
 		var got []string
-		for _, l := range Around(text, test.line, 1, 1) {
+		for _, l := range around(text, test.line, 1, 1) {
 			got = append(got, string(rune('0'+l.Number))+":"+l.Text)
 		}
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%d: %q", test.line, got)
+		}
+	}
+	none := Found{Text: text}.Excerpt(0)
+	if none != nil {
+		t.Errorf("line 0: %v", none)
+	}
+	for want, f := range map[string]Found{"does not have this line": {Text: text[:2]}, "another MD5": {Text: text, Other: true}, "cannot be read: no": {Err: errors.New("no")}, "": {Text: text}} {
+		x := f.Excerpt(4)
+		if !strings.Contains(x.Note, want) || (x.Note == "") != (want == "") {
+			t.Errorf("%q, want %q", x.Note, want)
 		}
 	}
 }
@@ -155,11 +197,11 @@ func FuzzBundle(f *testing.F) {
 	})
 }
 
-// FuzzAround: lines are those of the text.
-func FuzzAround(f *testing.F) {
+// FuzzExcerpt: lines are those of the text.
+func FuzzExcerpt(f *testing.F) {
 	f.Add([]byte("a\nb\r\nc"), uint32(2))
 	f.Fuzz(func(t *testing.T, text []byte, line uint32) {
-		lines := Around(text, line%1000, 5, 4)
+		lines := around(text, line, before, after)
 		if len(lines) > 10 || len(lines) > bytes.Count(text, []byte("\n"))+1 {
 			t.Errorf("%d lines", len(lines))
 		}

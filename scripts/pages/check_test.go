@@ -1,11 +1,13 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +141,72 @@ func TestCheck(t *testing.T) {
 			accessible(t, path)
 		})
 	}
+}
+
+// TestCheckSource: the pages of a check and of a comparison show the lines that the compiler embedded, or those of
+// --source-dir, and the lines of both sides stand out. CLANG and RUSTC name the compilers.
+func TestCheckSource(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		compile    []string
+	}{
+		{"app.c", "/* <b>bold</b> */\nint f(volatile int *p)\n{\n\t*p = 1;\n\treturn 0; // \u202e hidden\n}\nint main(void) { int x; return f(&x); }\n",
+			[]string{cmp.Or(os.Getenv("CLANG"), "clang"), "-gdwarf-5", "-gembed-source", "-O0"}},
+		{"app.rs", "// <b>bold</b>\n#[inline(never)]\nfn f(p: &mut i32) -> i32 {\n\t*p = 1;\n\treturn 0; // \u202e hidden\n}\nfn main() { std::process::exit(f(&mut 2)) }\n",
+			[]string{cmp.Or(os.Getenv("RUSTC"), "rustc"), "-Zembed-source", "-Zdwarf-version=5", "-g", "-Atext_direction_codepoint_in_comment"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			code, elf := filepath.Join(dir, c.name), filepath.Join(dir, "app")
+			err := os.WriteFile(code, []byte(c.text), 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(c.compile[0], append(c.compile[1:], "-o", elf, code)...)
+			cmd.Env = append(os.Environ(), "RUSTC_BOOTSTRAP=1") // for flags that are not stable
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				err = os.Remove(code)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v: %s", c.compile[0], err, out)
+			}
+			sym := program(t, "dump_syms", []string{elf})
+			record := regexp.MustCompile(`(?m)^([0-9a-f]+ [0-9a-f]+) 4 (\d+)$`)
+			file := regexp.MustCompile(`(?m)^FILE (\d+) ` + regexp.QuoteMeta(code) + "$").FindSubmatch(sym)
+			if file == nil {
+				t.Fatalf("no FILE for %s", code)
+			}
+			wrong := record.ReplaceAllFunc(sym, func(line []byte) []byte {
+				m := record.FindSubmatch(line)
+				if string(m[2]) != string(file[1]) {
+					return line
+				}
+				return fmt.Appendf(nil, "%s 5 %s", m[1], m[2])
+			})
+			right, bad := write(t, "right.sym", sym), write(t, "wrong.sym", wrong)
+			for name, args := range map[string][]string{"check": {bad, elf}, "diff": {"diff", "--source-dir", moved(t, c.name, c.text), bad, right}} {
+				path := write(t, name+".html", program(t, "symcheck", append([]string{"--format=html"}, args...), 2))
+				p := open(t, path)
+				p.want(`[...document.querySelector(".finding:has(.source)").querySelectorAll(".hit")].map(l => l.textContent).join("|")`, "5\treturn 0; // \\u{202e} hidden|4\t*p = 1;")
+				p.want(`document.querySelector(".finding .place").textContent.replace(/:.*\//, ": ")`, map[string]string{"check": "symbol file: ", "diff": "first file: "}[name]+c.name+":5")
+				p.want(`String(document.querySelector(".finding .source").checkVisibility())`, "true")
+				p.want(`String(document.querySelector(".source b"))`, "null")
+				accessible(t, path)
+			}
+		})
+	}
+}
+
+// moved returns a directory with a source file.
+func moved(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // funcs are the FUNC records of a symbol file, as address, size and name.

@@ -529,10 +529,10 @@ func TestCrashSource(t *testing.T) {
 		t.Fatalf("gdb: %v: %s", err, out)
 	}
 	p := open(t, write(t, "crash.html", program(t, "stackwalk", []string{"--format=html", "--exe", app, filepath.Join(dir, "core")})))
-	p.want(`document.querySelector(".code .hit").textContent`, "4\treturn *p = 1; // \\u{202e} the write")
-	p.want(`document.querySelector(".code .code-line").textContent`, "1/* <b>bold</b> */")
-	p.want(`String(document.querySelectorAll("header .code .code-line").length)`, "7")
-	p.want(`String(new Set([...document.querySelectorAll("header .code .code-line")].map(l => l.getBoundingClientRect().top)).size)`, "7")
-	p.want(`String(document.querySelector(".code b"))`, "null")
+	p.want(`document.querySelector(".source .hit").textContent`, "4\treturn *p = 1; // \\u{202e} the write")
+	p.want(`document.querySelector(".source .source-line").textContent`, "1/* <b>bold</b> */")
+	p.want(`String(document.querySelectorAll("header .source .source-line").length)`, "7")
+	p.want(`String(new Set([...document.querySelectorAll("header .source .source-line")].map(l => l.getBoundingClientRect().top)).size)`, "7")
+	p.want(`String(document.querySelector(".source b"))`, "null")
 	accessible(t, strings.TrimPrefix(p.url, "file://"))
 }

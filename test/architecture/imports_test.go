@@ -17,7 +17,7 @@ var allowed = map[string][]string{
 	"cmd/dump_syms":     {"check/report", "check/storecheck", "dump", "dump/batch", "dump/pathmap", "dump/single", "dump/store", "dump/upkeep", "elfx", "elfx/archive", "elfx/archive/pkg", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/crash", "internal/objects", "internal/printable", "internal/quantity", "internal/remote", "internal/smallfile", "internal/upload", "internal/usage", "internal/worker", "limits", "lookup/source"},
 	"cmd/stackwalk":     {"elfx", "elfx/companion", "elfx/debuginfod", "internal/address", "internal/atomicfile", "internal/bounds", "internal/command", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/quantity", "internal/remote", "internal/smallfile", "internal/standin", "internal/usage", "internal/wire", "internal/worker", "lookup", "lookup/source", "walk", "walk/compare", "walk/corefile", "walk/dumpfile", "walk/peers", "walk/report", "walk/signature", "walk/symbols", "walk/symbols/sources", "walk/symserver"},
 	"cmd/symaddr":       {"elfx", "elfx/archive", "elfx/companion", "elfx/debuginfod", "elfx/identity", "internal/atomicfile", "internal/command", "internal/filename", "internal/gunzip", "internal/printable", "internal/profile", "internal/smallfile", "internal/symbolizers", "internal/usage", "located", "lookup", "lookup/logs", "walk", "walk/symbols", "walk/symbols/sources"},
-	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits"},
+	"cmd/symcheck":      {"check", "check/diff", "check/lint", "check/report", "check/storecheck", "elfx", "elfx/companion", "elfx/debuginfod", "internal/atomicfile", "internal/bounds", "internal/command", "internal/disasm", "internal/limitof", "internal/mem", "internal/quantity", "internal/remote", "internal/smallfile", "internal/usage", "limits", "lookup", "lookup/source"},
 	"cmd/symserve":      {"internal/command", "internal/usage", "lookup/source", "serve", "serve/gate"},
 	"scripts/floor":     {"elfx", "internal/mem"},
 	"scripts/gofixture": {},
@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"check/lint":                     {"check/internal/checks", "check/internal/collect", "check/internal/linter", "check/internal/symfile", "check/report", "emit", "internal/mem"},
 	"check/rank":                     {"check/internal/pcs", "emit", "internal/mem", "internal/quantity"},
 	"check/storecheck":               {"check", "check/internal/checks", "check/lint", "check/report", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/crash", "internal/download", "internal/filename", "internal/limitof", "internal/mem", "internal/objects", "internal/packing", "internal/par", "internal/remote", "internal/storefiles", "limits"},
-	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits"},
+	"check/report":                   {"check/internal/checks", "internal/page", "internal/printable", "internal/quantity", "limits", "lookup/source"},
 
 	// From an ELF image to the records of a symbol file; dump/internal has the stages.
 	"dump":                  {"cfi", "dump/internal/files", "dump/internal/frames", "dump/internal/funcs", "dump/internal/gofuncs", "dump/internal/gsymout", "dump/internal/inlines", "dump/internal/lines", "dump/internal/load", "dump/internal/losses", "dump/internal/naming", "dump/internal/publics", "dump/internal/record", "dump/internal/symbols", "dump/internal/unwind", "dump/internal/write", "dump/pathmap", "elfx", "elfx/companion", "elfx/identity", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "limits", "located"},
@@ -127,7 +127,7 @@ var allowed = map[string][]string{
 	"emit":                 {"internal/printable", "located"},
 	"lookup":               {"elfx", "elfx/companion", "emit", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "limits", "lookup/gsym"},
 	"lookup/logs":          {},
-	"lookup/source":        {"internal/printable", "lookup"},
+	"lookup/source":        {"elfx/companion", "internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
 	"lookup/gsym":          {"internal/wire"},

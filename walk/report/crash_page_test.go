@@ -283,7 +283,7 @@ func TestSources(t *testing.T) {
 	sources := Sources{r.Process.Modules[0]: {file: source.Found{Text: text}}}
 	page := pageOf(t, r, PageOptions{Sources: sources})
 	for _, want := range []string{
-		`<span class="code-line hit"><span class="number">7</span>\u{202e}7</span>`, `<span class="number">6</span>&lt;script&gt;6&lt;/script&gt;</span>`, `<span class="number">2</span>2</span>`,
+		`<span class="source-line hit"><span class="number">7</span>\u{202e}7</span>`, `<span class="number">6</span>&lt;script&gt;6&lt;/script&gt;</span>`, `<span class="number">2</span>2</span>`,
 	} {
 		if strings.Count(page, want) != 3 { // of the crash, and of each frame
 			t.Errorf("%d times %s", strings.Count(page, want), want)
@@ -301,7 +301,7 @@ func TestSources(t *testing.T) {
 			t.Errorf("the page does not say: %s", want)
 		}
 	}
-	if strings.Contains(pageOf(t, r, PageOptions{}), "<pre class=\"code\"") {
+	if strings.Contains(pageOf(t, r, PageOptions{}), "<pre class=\"source\"") {
 		t.Error("source code without source files")
 	}
 }

@@ -49,7 +49,7 @@ func FindSources(ctx context.Context, r *walk.Result, finder *source.Finder) Sou
 		if m.Symbols != nil && m.Symbols.From != "" {
 			from = strings.Split(m.Symbols.From, " and ") // a program and its debug file
 		}
-		out[m.Module] = finder.Find(ctx, from, paths[m.Module])
+		out[m.Module] = finder.Find(ctx, nil, from, paths[m.Module])
 	}
 	return out
 }

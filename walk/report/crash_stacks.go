@@ -91,9 +91,9 @@ type rowView struct {
 	Line    uint32
 	Link    string
 	Inlined bool
-	Unnamed bool      // Func is an address
-	Folded  bool      // the row unfolds the details, which have the link
-	Code    *codeView // the lines around, in the details
+	Unnamed bool            // Func is an address
+	Folded  bool            // the row unfolds the details, which have the link
+	Code    *source.Excerpt // the lines around, in the details
 }
 
 // pointerView is a word of the stack that points to a function.
@@ -372,43 +372,15 @@ func (b *pageBuilder) row(f *walk.Frame, name, file string, line uint32) rowView
 	return row
 }
 
-// codeView is the lines around a place in a source file.
-type codeView struct {
-	Lines []codeLine
-	Note  string // what is wrong with the file
-}
-
-// codeLine is a line; Hit marks that of the frame.
-type codeLine struct {
-	source.Line
-	Hit bool
-}
-
-// Lines around that of a frame.
-const (
-	linesBefore = 5
-	linesAfter  = 4
-)
-
 // code returns the lines around a place, nil if there is no text.
-func (b *pageBuilder) code(m *walk.Module, file string, line uint32) *codeView {
+func (b *pageBuilder) code(m *walk.Module, file string, line uint32) *source.Excerpt {
 	found, ok := b.opt.Sources[m][file]
-	if !ok || line == 0 {
+	if !ok {
 		return nil
 	}
-	v := &codeView{}
-	lines := source.Around(found.Text, line, linesBefore, linesAfter)
-	switch {
-	case found.Err != nil:
-		v.Note = "The file cannot be read: " + found.Err.Error()
-	case len(lines) == 0:
-		v.Note = "The file at hand does not have this line: it is not the one that was compiled."
-	case found.Other:
-		v.Note = "The file at hand is not the one that was compiled: the line table has another MD5."
+	x := found.Excerpt(line)
+	if x != nil {
+		b.budget -= x.Size()
 	}
-	for _, l := range lines {
-		v.Lines = append(v.Lines, codeLine{l, l.Number == line})
-		b.budget -= 2*len(l.Text) + 80
-	}
-	return v
+	return x
 }

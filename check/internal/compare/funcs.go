@@ -339,6 +339,9 @@ func (r *funcReport) outcomes(check string, all []*outcomes, describe func(*diff
 		for k := range o.diffs.list {
 			d := &o.diffs.list[k]
 			f := report.Finding{Check: check, Line: int(d.at), Addr: d.lo - r.Bias, What: describe(d)}
+			if d.hasWant && r.Report.Places {
+				f.Places = []report.Place{{Of: report.OfELF, File: r.Truth.Paths.Name(d.want.file), Line: d.want.line}}
+			}
 			n := d.hi - d.lo
 			if d.missing() {
 				missing -= n
