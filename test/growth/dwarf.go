@@ -98,7 +98,9 @@ const compileUnit, typeUnit, partialUnit, skeletonUnit, splitUnit = 1, 2, 3, 4, 
 
 // debug has the DWARF 5 sections of a file while they are written.
 type debug struct {
-	info, strings, lines, lists, tuples []byte
+	info, strings, lines, lists, tuples, types []byte
+
+	tables int // equal abbreviation tables; 0 means 1
 }
 
 // name adds a string and returns its offset.

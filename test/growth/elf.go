@@ -43,8 +43,8 @@ func (d *debug) sections() (all []elftest.Sec) {
 		name string
 		data []byte
 	}{
-		{".debug_info", d.info}, {".debug_abbrev", abbrevTable()}, {".debug_str", d.strings},
-		{".debug_line", d.lines}, {".debug_rnglists", d.lists}, {".debug_aranges", d.tuples},
+		{".debug_info", d.info}, {".debug_abbrev", bytes.Repeat(abbrevTable(), max(d.tables, 1))}, {".debug_str", d.strings},
+		{".debug_line", d.lines}, {".debug_rnglists", d.lists}, {".debug_types", d.types}, {".debug_aranges", d.tuples},
 	} {
 		if len(s.data) > 0 {
 			all = append(all, elftest.Sec{Name: s.name, Kind: elf.SHT_PROGBITS, Align: 1, Data: s.data})

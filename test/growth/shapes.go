@@ -42,7 +42,7 @@ func spread(n int) (places []uint64) {
 }
 
 // shapes are all shapes, in the order of the table.
-var shapes = slices.Concat(imageShapes, companionShapes, crashShapes)
+var shapes = slices.Concat(imageShapes, recordShapes, companionShapes, crashShapes)
 
 var imageShapes = []shape{
 	{"smallest units", 300_000, smallestUnits},
