@@ -108,9 +108,9 @@ func TestExponents(t *testing.T) {
 		{"quadratic", func(n float64) float64 { return n * n * 1e-8 }, 1.98, 2.01},
 		{"constant", func(float64) float64 { return 0 }, 0, 0},
 	} {
-		s := series{{1, 0.02, 20, true, false}}
+		s := series{{Records: 1, Seconds: 0.02, Memory: 20, Runs: 1}}
 		for n := 10_000; n <= 640_000; n *= 2 {
-			s = append(s, cost{n, 0.02 + c.of(float64(n)), 20 + 100*c.of(float64(n)), true, false})
+			s = append(s, cost{Records: n, Seconds: 0.02 + c.of(float64(n)), Memory: 20 + 100*c.of(float64(n)), Runs: 1})
 		}
 		seconds, memory := s.exponents()
 		if seconds < c.least || seconds > c.most || memory < c.least || memory > c.most {

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"symkit/test/testfile"
@@ -20,6 +21,8 @@ type tool struct {
 	name  string // in the table
 	path  string
 	own   bool // of this repository
+	maker bool // makes the symbol files that others read
+	asked bool // is to be measured
 	lines [][]string
 	stdin string
 }
@@ -50,20 +53,24 @@ var tools = []tool{
 	{name: "gimli", path: "peers/gimli-addr2line", lines: [][]string{{"-if", "-e", imageFile}}, stdin: placesFile},
 }
 
-// installed returns the tools that are asked for and there, with their paths.
+// installed returns the tools that are asked for and there, with their paths, and the maker of symbol files.
 func (o *options) installed() (all []tool) {
-	for _, t := range tools {
+	for i, t := range tools {
 		path := t.path
 		dir, name, ok := strings.Cut(t.path, "/")
 		if ok {
 			path = filepath.Join(map[string]string{"bin": o.bin, "peers": o.peers}[dir], name)
 		}
 		path, err := exec.LookPath(path)
-		if err != nil || !o.tools.MatchString(t.name) {
+		if err != nil {
 			continue
 		}
 		t.path, _ = filepath.Abs(path)
-		all = append(all, t)
+		t.maker = i == 0
+		t.asked = o.tools.MatchString(t.name)
+		if t.maker || t.asked {
+			all = append(all, t)
+		}
 	}
 	return all
 }
@@ -128,15 +135,21 @@ func (s *shape) write(n int, dir string) error {
 
 // arguments returns the arguments for an input in dir. ok is false if the input has no file for the tool.
 func (t *tool) arguments(dir string) (args []string, ok bool) {
+	exists := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, strings.TrimPrefix(name, "IN/")))
+		return err == nil
+	}
+	if t.stdin != "" && !exists(t.stdin) {
+		return nil, false
+	}
 	for _, line := range t.lines {
 		args, ok = nil, true
 		for i, arg := range line {
 			rest, in := strings.CutPrefix(arg, "IN/")
 			if in {
-				arg = filepath.Join(dir, rest)
-				_, err := os.Stat(arg)
 				written := i > 0 && strings.HasPrefix(line[i-1], "-") && len(line[i-1]) == 2
-				ok = ok && (err == nil || written)
+				ok = ok && (written || exists(rest))
+				arg = filepath.Join(dir, rest)
 			}
 			args = append(args, arg)
 		}
@@ -147,71 +160,123 @@ func (t *tool) arguments(dir string) (args []string, ok bool) {
 	return nil, false
 }
 
-// cost runs a tool on the input in a directory. earlier are its costs for smaller inputs.
-func (o *options) cost(ctx context.Context, t *tool, dir string, earlier series) (c cost, err error) {
+// atMost is the processor time after which a program does not run once more with one input.
+const atMost = 3.0
+
+// cost runs a tool on the input in a directory once more, and notes the cost in all[k], if a smaller input did not take
+// too long.
+func (o *options) cost(ctx context.Context, t *tool, dir string, all series, k int) error {
+	c := &all[k]
 	args, ok := t.arguments(dir)
-	if !ok || len(earlier) > 0 && (earlier[len(earlier)-1].late || !earlier[len(earlier)-1].ran) {
-		return c, nil
+	if !t.asked && c.Runs > 0 || !ok || c.Late || k > 0 && all[k-1].Runs == 0 || float64(c.Runs)*c.Seconds > atMost {
+		return nil
 	}
-	for range o.runs {
-		next, err := o.run(ctx, t, args, dir)
-		if err != nil {
-			return c, err
-		}
-		if !next.ran {
-			return next, nil
-		}
-		if !c.ran || next.seconds < c.seconds {
-			c.seconds = next.seconds
-		}
-		if !c.ran || next.memory < c.memory {
-			c.memory = next.memory
-		}
-		c.ran = true
-		if c.seconds > 1 {
-			break
-		}
+	seconds, memory, err := o.run(ctx, t, args, dir)
+	switch {
+	case errors.Is(err, errLate):
+		c.Late = true
+		return nil
+	case err != nil || memory == 0:
+		return err
 	}
-	return c, nil
+	if c.Runs == 0 || seconds < c.Seconds {
+		c.Seconds = seconds
+	}
+	if c.Runs == 0 || memory < c.Memory {
+		c.Memory = memory
+	}
+	c.Runs++
+	return nil
 }
 
-// run runs a tool once.
-func (o *options) run(ctx context.Context, t *tool, args []string, dir string) (c cost, err error) {
-	// The limit is one of processor time, which other work on the machine does not use up.
-	limit := fmt.Sprintf(`ulimit -t %d; exec "$@"`, int(o.limit.Seconds()))
-	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", limit, "sh", t.path}, args...)...)
+// stepsOf finds the number of instructions in the messages of valgrind.
+var stepsOf = regexp.MustCompile(`I +refs: +([0-9,]+)`)
+
+// count counts the instructions for the single record and for the inputs before the largest one, with which a program
+// takes too long in valgrind.
+func (o *options) count(ctx context.Context, t *tool, dir string, all series) error {
+	valgrind, err := exec.LookPath("valgrind")
+	if err != nil {
+		return nil
+	}
+	slow := *t
+	slow.path = valgrind
+	for k := range all[:len(all)-1] {
+		c := &all[k]
+		in := filepath.Join(dir, fmt.Sprint(c.Records))
+		args, ok := t.arguments(in)
+		if !ok || c.Runs == 0 || k > 0 && k < len(all)-1-largest {
+			continue
+		}
+		args = append([]string{"--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", t.path}, args...)
+		for range 4 { // valgrind ends early at times, by an assertion of its own
+			cmd, err := o.command(ctx, &slow, args, in)
+			if err != nil {
+				return err
+			}
+			cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
+			message, _ := cmd.CombinedOutput() // the exit code is that of the program
+			found := stepsOf.FindSubmatch(message)
+			if found != nil {
+				c.Steps, err = strconv.ParseFloat(strings.ReplaceAll(string(found[1]), ",", ""), 64)
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// errLate is the error of a run that took as long as the limit.
+var errLate = errors.New("took too long")
+
+// command returns the command of a run.
+func (o *options) command(ctx context.Context, t *tool, args []string, dir string) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(ctx, t.path, args...)
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
+	if t.stdin == "" {
+		return cmd, nil
+	}
+	places, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(t.stdin, "IN/")))
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin = bytes.NewReader(places)
+	return cmd, nil
+}
+
+// run runs a tool once, and returns its processor time and peak of memory: 0 if the tool cannot read the input.
+func (o *options) run(ctx context.Context, t *tool, args []string, dir string) (seconds, memory float64, err error) {
+	// The limit is one of processor time, which other work on the machine does not use up.
+	limited := *t
+	limited.path = "/bin/sh"
+	limit := fmt.Sprintf(`ulimit -t %d; exec "$@"`, int(o.limit.Seconds()))
+	cmd, err := o.command(ctx, &limited, append([]string{"-c", limit, "sh", t.path}, args...), dir)
+	if err != nil {
+		return 0, 0, err
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	if t.stdin != "" {
-		f, err := os.Open(filepath.Join(dir, strings.TrimPrefix(t.stdin, "IN/")))
-		if errors.Is(err, fs.ErrNotExist) {
-			return c, nil
-		}
-		if err != nil {
-			return c, err
-		}
-		defer f.Close()
-		cmd.Stdin = f
-	}
 
 	// Linux counts the memory of this process as the peak of each child until exec.
 	err = testfile.ForgetPeak()
 	if err != nil {
-		return c, err
+		return 0, 0, err
 	}
 	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		return c, ctx.Err()
+		return 0, 0, ctx.Err()
+	case cmd.ProcessState == nil:
+		return 0, 0, err
 	case cmd.ProcessState.ExitCode() < 0: // ended by the signal of the limit
-		return cost{late: true}, nil
+		return 0, 0, errLate
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "growth: %s %s: %v: %.300s\n", t.path, strings.Join(args, " "), err, stderr.Bytes())
-		return c, nil
+		return 0, 0, nil
 	}
-	c.seconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	c.memory = float64(testfile.PeakMemory(cmd.ProcessState)) / (1 << 20)
-	c.ran = true
-	return c, nil
+	seconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	return seconds, float64(testfile.PeakMemory(cmd.ProcessState)) / (1 << 20), nil
 }
