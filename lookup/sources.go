@@ -12,8 +12,7 @@ import (
 type Source struct {
 	// Path is that which Frames have.
 	Path string
-	// Text is the text that the compiler has embedded (DW_LNCT_LLVM_source), nil if it has not: the empty string says so
-	// of a file of a table with other texts. It is a copy.
+	// Text is the text that the compiler has embedded (DW_LNCT_LLVM_source), nil if it has not. It is a copy.
 	Text []byte
 	// MD5 is the digest of the file when it was compiled, nil if the table does not have it.
 	MD5 []byte
@@ -84,13 +83,13 @@ func (r *sourceReader) read(u *dwarfx.Unit) (found []Source, err error) {
 		}
 		r.path = appendPath(r.path[:0], base, dir, name)
 		text := r.table.Text(n)
-		key := sourceKey{string(r.path), string(text.MD5), len(text.Source) > 0}
+		key := sourceKey{string(r.path), string(text.MD5), text.Source != nil}
 		if r.seen[key] || r.wanted != nil && !r.wanted(key.path) {
 			continue
 		}
 		r.seen[key] = true
 		s := Source{Path: key.path, MD5: bytes.Clone(text.MD5)}
-		if len(text.Source) > 0 && len(text.Source) <= maxSourceText {
+		if text.Source != nil && len(text.Source) <= maxSourceText {
 			s.Text = bytes.Clone(text.Source)
 		}
 		found = append(found, s)

@@ -10,6 +10,7 @@ import (
 func (d *Data) readLineHeader(c *wire.Cursor, u *Unit, t *LineTable) error {
 	start, h := c.Pos(), &t.h
 	*h = lineHeader{dirs: h.dirs[:0], files: h.files[:0], addrSize: u.AddrSize, maxOps: 1}
+	t.texts, t.text = t.texts[:0], LineText{}
 
 	// From here on, c ends where the table ends.
 	n, dwarf64 := c.InitialLength()

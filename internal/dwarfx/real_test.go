@@ -93,3 +93,40 @@ func openReal(t testing.TB, path string) *Data {
 	}
 	return d
 }
+
+// TestTextsOfOneTable: a table that is read after one with embedded texts has none of these.
+func TestTextsOfOneTable(t *testing.T) {
+	object := openELF(t, "../../testdata/sources/embedded.o")
+	var s Sections
+	for name, to := range map[string]*[]byte{"info": &s.Info, "abbrev": &s.Abbrev, "line": &s.Line, "line_str": &s.LineStr, "str": &s.Str} {
+		data, err := object.Section(".debug_" + name).Data() // relocated or not, the files have texts
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = data
+	}
+	s.AddrSize = 8
+	embedded, _ := Open(s, NewCodeMap(nil))
+
+	table := LineTable{Texts: true}
+	texts := func(d *Data) (n int) {
+		for _, u := range d.Units {
+			err := table.ReadFiles(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range uint32(8) {
+				if table.Text(i).Source != nil {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for _, name := range []string{"cxx-x86_64-gcc12-O0-dw4-64.elf", "hello-x86_64-gcc12-O2-dw5.elf"} {
+		with, without := texts(embedded), texts(openReal(t, "../../testdata/elf/"+name))
+		if with == 0 || without != 0 {
+			t.Errorf("%s: %d texts; the table before had %d", name, without, with)
+		}
+	}
+}
