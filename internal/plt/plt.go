@@ -67,6 +67,9 @@ func Read(f *elfx.File, opt Options) (slots []Slot, errs []error) {
 		if x.targets == nil {
 			x.readTargets()
 		}
+		if f.Machine == elf.EM_386 {
+			x.got = headGOT(code, x.got)
+		}
 		x.section(name, s.Addr, code, stubStep(s))
 	}
 	return x.slots, x.errs

@@ -81,7 +81,8 @@ func x86Opcode(s *stub) uint8 {
 	return op
 }
 
-// amd64Stub: jmp *slot(%rip); or push n, where the jump is in .plt.sec.
+// amd64Stub: jmp *slot(%rip); or push n, where the jump is in .plt.sec; or mov slot(%rip), %r11 and a
+// call or jump to the retpoline in the first slot.
 func amd64Stub(s stub) slotRef {
 	switch x86Opcode(&s) {
 	case 0x68:
@@ -91,12 +92,24 @@ func amd64Stub(s stub) slotRef {
 			disp := int64(int32(s.U32()))
 			return s.found(slotGOT, s.next()+uint64(disp))
 		}
+	case 0x4c:
+		if s.U8() != 0x8b || s.U8() != 0x1d {
+			break
+		}
+		disp := int64(int32(s.U32()))
+		slot := s.next() + uint64(disp)
+		if isTransfer(s.U8()) {
+			return s.found(slotGOT, slot)
+		}
 	}
 	return slotRef{}
 }
 
-// i386Stub: jmp *slot; jmp *slot(%ebx), %ebx being the GOT's address; or push n,
-// n in bytes of .rel.plt.
+// isTransfer reports whether an instruction is a call or a jump relative to the next instruction.
+func isTransfer(op uint8) bool { return op == 0xe8 || op == 0xe9 }
+
+// i386Stub: jmp *slot; jmp *slot(%ebx), %ebx being the GOT's address; or push n, n in bytes of .rel.plt; or push %eax,
+// mov slot, %eax or mov slot(%ebx), %eax, and a call or jump to the retpoline in the first slot.
 func i386Stub(s stub) slotRef {
 	switch x86Opcode(&s) {
 	case 0x68:
@@ -108,8 +121,36 @@ func i386Stub(s stub) slotRef {
 		case 0xa3:
 			return s.found(slotGOT, uint64(s.U32()+uint32(s.got)))
 		}
+	case 0x50:
+		base := uint32(0)
+		switch s.U8() {
+		case 0xa1:
+		case 0x8b:
+			if s.U8() != 0x83 {
+				return slotRef{}
+			}
+			base = uint32(s.got)
+		default:
+			return slotRef{}
+		}
+		slot := base + s.U32()
+		if isTransfer(s.U8()) {
+			return s.found(slotGOT, uint64(slot))
+		}
 	}
 	return slotRef{}
+}
+
+// headGOT returns the value of %ebx, the address of the GOT, that the slots of a section of i386 assume; got is the
+// address of .got.plt. The first slot pushes the second word of .got.plt relative to %ebx, which has the end of .got
+// for lld before version 9. got holds in a section without such a slot.
+func headGOT(code []byte, got uint64) uint64 {
+	c := wire.New("", code, false)
+	op, disp := c.U16(), c.U32()
+	if c.Err() != nil || op != 0xb3ff {
+		return got
+	}
+	return uint64(uint32(got) + 4 - disp)
 }
 
 // arm64Stub: [bti c]; adrp x16, page; ldr x17, [x16, offset].
@@ -191,26 +232,6 @@ func s390Stub(s stub) slotRef {
 		return slotRef{}
 	}
 	return s.found(slotGOT, s.pc+uint64(2*halfwords))
-}
-
-// mipsStub: l[wd] t9, -32752(gp); move t7, ra; jalr t9; li t8, symbol. Of a
-// symbol above 65535, lui t8 comes before the move.
-func mipsStub(s stub) slotRef {
-	if op := s.U32(); op != 0x8f998010 && op != 0xdf998010 {
-		return slotRef{}
-	}
-
-	// The order of the other instructions differs between linkers.
-	high := uint64(0)
-	for range 4 {
-		switch op := s.U32(); op >> 16 {
-		case 0x3c18: // lui t8
-			high = uint64(op&0xffff) << 16
-		case 0x2418, 0x6418, 0x3418, 0x3718: // addiu, daddiu, ori
-			return s.found(slotSymbol, high|uint64(op&0xffff))
-		}
-	}
-	return slotRef{}
 }
 
 // loongarchStub: pcaddu12i $t3, hi; ld.[wd] $t3, $t3, lo.

@@ -26,6 +26,12 @@ func TestStubs(t *testing.T) {
 		{"x86-64, the lazy half", elf.EM_X86_64, false, 0x1026, "6801000000", slotRef{slotLazy, 1}},
 		{"x86-64 with CET and MPX", elf.EM_X86_64, false, 0x1010, "f30f1efaf2ff25e52f0000", slotRef{slotGOT, 0x4000}},
 		{"x86-64, the first slot", elf.EM_X86_64, false, 0x1000, "ff35ea2f0000ff25ec2f0000", slotRef{}},
+		{"x86-64, retpoline", elf.EM_X86_64, false, 0x1030, "4c8b1dc92f0000e8e4ffffffe9d1ffffff", slotRef{slotGOT, 0x4000}},
+		{"x86-64, retpoline, not lazy", elf.EM_X86_64, false, 0x1020, "4c8b1dd92f0000e9d4ffffff", slotRef{slotGOT, 0x4000}},
+		{"x86-64, the first slot of retpolines", elf.EM_X86_64, false, 0x1010, "4c891c24c3", slotRef{}},
+		{"i386, retpoline, position-independent", elf.EM_386, false, 0x1030, "508b830c000000e8e4ffffff", slotRef{slotGOT, 0x4000}},
+		{"i386, retpoline", elf.EM_386, false, 0x1030, "50a100400000e8e5ffffff", slotRef{slotGOT, 0x4000}},
+		{"i386, the first slot of retpolines", elf.EM_386, false, 0x1010, "890c248b4c2404894424", slotRef{}},
 		{"i386, position-independent", elf.EM_386, false, 0x1010, "ffa30c0000006800000000", slotRef{slotGOT, 0x4000}},
 		{"i386", elf.EM_386, false, 0x1010, "ff250c400000", slotRef{slotGOT, 0x400c}},
 		{"i386, the lazy half", elf.EM_386, false, 0x1026, "6808000000", slotRef{slotLazy, 1}},
@@ -47,6 +53,17 @@ func TestStubs(t *testing.T) {
 		{"MIPS", elf.EM_MIPS, true, 0x300, "8f99801003e078250320f80924180003", slotRef{slotSymbol, 3}},
 		{"MIPS64", elf.EM_MIPS, true, 0x300, "df99801003e0782d0320f80964180003", slotRef{slotSymbol, 3}},
 		{"MIPS, a symbol above 65535", elf.EM_MIPS, true, 0x300, "8f9980103c18000103e078250320f80937180003", slotRef{slotSymbol, 0x10003}},
+		{"MIPS, .plt", elf.EM_MIPS, true, 0x400460, "3c0f00418df904b80320000825f804b8", slotRef{slotGOT, 0x4104b8}},
+		{"MIPS, .plt, a low half below 0", elf.EM_MIPS, false, 0x400460, "41000f3cf8fff98d", slotRef{slotGOT, 0x40fff8}},
+		{"MIPS, the first slot", elf.EM_MIPS, true, 0x400440, "3c1c00418f9904b0279c04b0", slotRef{}},
+		{"MIPS64, .plt", elf.EM_MIPS, true, 0x400460, "3c0e0041ddd904b8", slotRef{slotGOT, 0x4104b8}},
+		{"MIPS16, .plt", elf.EM_MIPS, true, 0x400410, "b2039a60651aeb00653b65000041045c", slotRef{slotGOT, 0x41045c}},
+		{"microMIPS, .plt", elf.EM_MIPS, true, 0x400404, "7900400fff22000045990f02", slotRef{slotGOT, 0x410440}},
+		{"microMIPS, little-endian", elf.EM_MIPS, false, 0x400404, "00790f4022ff00009945020f", slotRef{slotGOT, 0x410440}},
+		{"microMIPS, 32-bit instructions", elf.EM_MIPS, true, 0x400404, "41a20041ff220440", slotRef{slotGOT, 0x410440}},
+		{"microMIPS, the first slot", elf.EM_MIPS, true, 0x4003e0, "79804015ff23000005352525", slotRef{}},
+		{"microMIPS, lazy", elf.EM_MIPS, true, 0x300, "ff3c80100dff45d933000003", slotRef{slotSymbol, 3}},
+		{"microMIPS, lazy, a symbol above 65535", elf.EM_MIPS, true, 0x300, "ff3c801041b800010dff45d953180003", slotRef{slotSymbol, 0x10003}},
 		{"MIPS without a symbol", elf.EM_MIPS, true, 0x300, "8f99801003e078250320f8090000000000000000", slotRef{}},
 		{"MIPS, other code", elf.EM_MIPS, true, 0x300, "03e078258f998010", slotRef{}},
 		{"LoongArch", elf.EM_LOONGARCH, false, 0x1000, "4f00001cefc1ff28", slotRef{slotGOT, 0x2ff0}},
@@ -67,6 +84,24 @@ func TestStubs(t *testing.T) {
 			if got := decode(code[:n]); got != (slotRef{}) {
 				t.Errorf("%s, cut to %d bytes: got %v", test.name, n, got)
 			}
+		}
+	}
+}
+
+// TestHeadGOT: %ebx is what the first slot of a section assumes.
+func TestHeadGOT(t *testing.T) {
+	for code, want := range map[string]uint64{
+		"ffb304000000ffa308000000": 0x4000, // GNU ld: .got.plt
+		"ffb3f4edffffffa3f8edffff": 0x5210, // lld 8: the end of .got
+		"ffa30c0000006800000000":   0x4000, // .plt.got has no such slot
+		"ffb304":                   0x4000,
+	} {
+		data, err := hex.DecodeString(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := headGOT(data, 0x4000); got != want {
+			t.Errorf("%s: %#x, want %#x", code, got, want)
 		}
 	}
 }

@@ -30,8 +30,9 @@ type Stubs struct {
 	// targets are the names of all functions that relocations refer to, and texts, made when first
 	// needed, all their spellings. Where slots are not decoded any of them is accepted.
 	targets []uint32
-	// calls are the names of the relocations of .rela.plt, in order.
+	// calls are the names of the relocations of .rela.plt, in order, and words the addresses of their words in the GOT.
 	calls [][]uint32
+	words []uint64
 	texts map[string]bool
 	// unsure are the targets whose names no code here reads rightly.
 	unsure []uint32
@@ -116,6 +117,7 @@ func (t *Stubs) relocations() map[uint64][]uint32 {
 			t.targets = append(t.targets, names...)
 			if s.Name == ".rela.plt" || s.Name == ".rel.plt" {
 				t.calls = append(t.calls, names)
+				t.words = append(t.words, rel.Offset)
 			}
 		}
 	}
@@ -139,6 +141,9 @@ func (t *Stubs) decodePush(addr uint64, code []byte) {
 		if code[at] != 0x68 || code[at+5] != 0xe9 && code[at+5] != 0xf2 { // jmp, bnd jmp
 			continue
 		}
+		if at >= 5 && code[at-5] == 0xe9 {
+			continue // the slot has a retpoline, and begins long before
+		}
 		n := uint64(binary.LittleEndian.Uint32(code[at+1:])) / size
 		if n < uint64(len(t.calls)) {
 			slot := uint64(at)&^(2*slotSize-1) + addr
@@ -150,32 +155,12 @@ func (t *Stubs) decodePush(addr uint64, code []byte) {
 	}
 }
 
-// decode finds the jumps of x86: FF 25 through a word at an address that is relative to the next
-// instruction (64-bit) or absolute (32-bit), FF A3 through a word relative to the GOT (32-bit,
-// position independent).
+// decode finds the slots of x86 that jump through a word of the GOT, or load the word for a retpoline.
 func (t *Stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
-	wide := t.file.Machine == elf.EM_X86_64
-	base := uint64(0)
-	for _, name := range []string{".got.plt", ".got"} {
-		if s := t.file.Section(name); s != nil && base == 0 {
-			base = s.Addr
-		}
-	}
-	for at := 0; at+6 <= len(code); at++ {
-		if code[at] != 0xff || code[at+1] != 0x25 && code[at+1] != 0xa3 {
-			continue
-		}
-
-		disp := binary.LittleEndian.Uint32(code[at+2:])
-		word := uint64(disp)
-		switch {
-		case code[at+1] == 0xa3:
-			word = uint64(uint32(base) + disp) // disp may be negative
-		case wide:
-			word = addr + uint64(at) + 6 + uint64(int64(int32(disp)))
-		}
+	base := t.base(code)
+	for at := range code {
 		// The slot begins at most 15 bytes before the jump, at a multiple of the slot's size.
-		names := got[word]
+		names := got[t.word(addr, code, at, base)]
 		if len(names) == 0 {
 			continue
 		}
@@ -186,6 +171,57 @@ func (t *Stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 		}
 		t.Slots = append(t.Slots, j)
 	}
+}
+
+// word returns the address of the GOT's word that the instruction at an offset of the code jumps through, or loads for
+// a retpoline, 0 for another instruction. An address is relative to the next instruction (64-bit), absolute (32-bit),
+// or relative to the GOT (32-bit, position-independent), whose address is base.
+func (t *Stubs) word(addr uint64, code []byte, at int, base uint64) uint64 {
+	wide := t.file.Machine == elf.EM_X86_64
+	size, ofGOT := 0, false // of the bytes before the address
+	switch c := code[at:]; {
+	case len(c) >= 2 && c[0] == 0xff && c[1] == 0x25: // jmp *word
+		size = 2
+	case len(c) >= 2 && c[0] == 0xff && c[1] == 0xa3 && !wide: // jmp *word(%ebx)
+		size, ofGOT = 2, true
+	case len(c) >= 3 && c[0] == 0x4c && c[1] == 0x8b && c[2] == 0x1d && wide: // mov word(%rip), %r11
+		size = 3
+	case len(c) >= 3 && c[0] == 0x50 && c[1] == 0x8b && c[2] == 0x83 && !wide: // push %eax; mov word(%ebx), %eax
+		size, ofGOT = 3, true
+	case len(c) >= 2 && c[0] == 0x50 && c[1] == 0xa1 && !wide: // push %eax; mov word, %eax
+		size = 2
+	}
+	if size == 0 || at+size+4 > len(code) {
+		return 0
+	}
+
+	disp := binary.LittleEndian.Uint32(code[at+size:])
+	switch {
+	case wide:
+		return addr + uint64(at+size+4) + uint64(int64(int32(disp)))
+	case ofGOT:
+		return uint64(uint32(base) + disp) // disp may be negative
+	}
+	return uint64(disp)
+}
+
+// base returns the address that position-independent slots of i386 expect in %ebx. A slot jumps through the word of
+// the relocation that the slot pushes (i386 psABI, "Procedure Linkage Table"); where no slot does, the address is that
+// of .got.plt or .got.
+func (t *Stubs) base(code []byte) uint64 {
+	for at := 0; at+11 <= len(code) && t.file.Machine == elf.EM_386; at += slotSize {
+		n := binary.LittleEndian.Uint32(code[at+7:]) / 8
+		if code[at] == 0xff && code[at+1] == 0xa3 && code[at+6] == 0x68 && uint64(n) < uint64(len(t.words)) {
+			return uint64(uint32(t.words[n]) - binary.LittleEndian.Uint32(code[at+2:]))
+		}
+	}
+	for _, name := range []string{".got.plt", ".got"} {
+		s := t.file.Section(name)
+		if s != nil {
+			return s.Addr
+		}
+	}
+	return 0
 }
 
 // Judge compares name with the names for the stub at addr.

@@ -2,6 +2,7 @@ package plt
 
 import (
 	"debug/elf"
+	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -28,12 +29,44 @@ func TestPushedSlots(t *testing.T) {
 		{elf.EM_386, short(8), []uint32{11, 12}},
 		{elf.EM_386, short(0), []uint32{10}},
 		{elf.EM_X86_64, []byte{0x68, 0, 0, 0, 0, 0xc3}, nil},
+		{elf.EM_X86_64, []byte{0xe9, 0, 0, 0, 0, 0x68, 1, 0, 0, 0, 0xe9}, nil}, // the end of a slot with a retpoline
 	} {
 		const addr = 0x1020
 		s := Stubs{file: &elfx.File{Header: elfx.Header{Machine: test.machine}}, slots: map[uint64][]uint32{}, calls: [][]uint32{{10}, {11, 12}, nil}}
 		s.decodePush(addr, append(make([]byte, 16), test.code...))
 		if got := s.slots[addr+16]; !slices.Equal(got, test.want) || len(s.slots) > 1 {
 			t.Errorf("%v, % x: %v, want %v", test.machine, test.code, s.slots, test.want)
+		}
+	}
+}
+
+// TestWords: the instructions of x86 that jump through a word of the GOT, or load the word for a retpoline (lld,
+// -z retpolineplt). The GOT is at 0x4000; lld 8 expects another address in %ebx, which the pushed number tells.
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		machine elf.Machine
+		code    string
+		want    uint64
+	}{
+		{"x86-64", elf.EM_X86_64, "ff25ea2f00006800000000e900000000", 0x4000},
+		{"x86-64, retpoline", elf.EM_X86_64, "4c8b1de92f0000e8e4ffffff", 0x4000},
+		{"i386", elf.EM_386, "ff2500400000", 0x4000},
+		{"i386, position-independent", elf.EM_386, "ffa30c0000006800000000e900000000", 0x400c},
+		{"i386, lld 8", elf.EM_386, "ffa3fcedffff6800000000e900000000", 0x400c},
+		{"i386, retpoline", elf.EM_386, "50a100400000e8e5ffffff", 0x4000},
+		{"i386, retpoline, position-independent", elf.EM_386, "508b830c000000e8e4ffffff", 0x400c},
+		{"another instruction", elf.EM_X86_64, "ff35ea2f0000", 0},
+		{"cut", elf.EM_X86_64, "ff25ea2f00", 0},
+	} {
+		code, err := hex.DecodeString(test.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &elfx.File{Header: elfx.Header{Machine: test.machine}, Sections: []elfx.Section{{Name: ".got.plt", Addr: 0x4000}}}
+		s := Stubs{file: f, words: []uint64{0x400c}}
+		if got := s.word(0x1010, code, 0, s.base(code)); got != test.want {
+			t.Errorf("%s: %#x, want %#x", test.name, got, test.want)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package plt
 import (
 	"debug/elf"
 	"encoding/binary"
+	"iter"
 	"math/bits"
+	"slices"
 
 	"symkit/check/internal/naming"
 	"symkit/elfx"
@@ -54,6 +56,8 @@ func (x *slotCode) slotAt(at int) (word uint64, begin int, ok bool) {
 		return x.loongarch(at)
 	case elf.EM_S390:
 		return x.s390(at)
+	case elf.EM_MIPS:
+		return x.mips(at)
 	}
 	return 0, 0, false
 }
@@ -135,6 +139,30 @@ func (x *slotCode) s390(at int) (word uint64, begin int, ok bool) {
 	return x.addr + uint64(at) + signed(x.op(at+2), 32)<<1, at, true
 }
 
+// mips: lui $15 or $14, high; lw or ld $25, low($15 or $14). microMIPS: addiupc $2, words, or lui $2, high; lw $25,
+// low($2). MIPS16: lw $2, 12($pc); lw $3, 0($2), the address of the word follows after 12 bytes.
+func (x *slotCode) mips(at int) (word uint64, begin int, ok bool) {
+	if at+8 > len(x.code) {
+		return 0, 0, false
+	}
+	half := func(at int) uint32 { return uint32(x.order.Uint16(x.code[at:])) }
+	op, load := x.op(at), x.op(at+4)
+	switch first, second := half(at), half(at+2); {
+	case op>>16 == 0x3c0f && load>>16 == 0x8df9, op>>16 == 0x3c0e && load>>16 == 0x8dd9:
+		return uint64(op<<16 + uint32(signed(load&0xffff, 16))), at, true
+	case op>>16 == 0x3c0e && load>>16 == 0xddd9:
+		return signed(op&0xffff, 16)<<16 + signed(load&0xffff, 16), at, true
+	case first == 0xb203 && second == 0x9a60:
+		return uint64(x.op(at + 12)), at, at+16 <= len(x.code)
+	case half(at+4) != 0xff22:
+	case first == 0x41a2:
+		return uint64(second<<16 + uint32(signed(half(at+6), 16))), at, true
+	case first&0xff80 == 0x7900:
+		return (x.addr+uint64(at))&^3 + signed((first&0x7f)<<16|second, 23)<<2 + signed(half(at+6), 16), at, true
+	}
+	return 0, 0, false
+}
+
 // signed extends the sign of a number of some bits.
 func signed(v uint32, bits int) uint64 { return uint64(int64(uint64(v)<<(64-bits)) >> (64 - bits)) }
 
@@ -167,19 +195,73 @@ func (t *Stubs) decodeLoads(x *slotCode, got map[uint64][]uint32) {
 }
 
 // decodeMIPS finds the stubs of MIPS: the symbol of an undefined function has the address of its
-// stub in .MIPS.stubs (MIPS psABI, "Procedure Linkage Table").
+// stub in .MIPS.stubs (MIPS psABI, "Procedure Linkage Table"). gold leaves the address out in shared
+// libraries: the code of a stub loads the number of the symbol.
 func (t *Stubs) decodeMIPS(dynsym *elfx.SymbolTable) {
 	stubs := t.file.Section(".MIPS.stubs")
-	for i := range dynsym.Symbols {
-		s := &dynsym.Symbols[i]
-		if s.Shndx != elfx.ShnUndef || s.Type != elf.STT_FUNC || s.Value == 0 {
-			continue
-		}
+	add := func(addr uint64, s *elfx.Symbol) {
 		name := t.symbols.Names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))})
-		addr := s.Value &^ 1 // of microMIPS code
 		t.slots[addr] = append(t.slots[addr], name)
 		if stubs != nil && addr >= stubs.Addr && addr-stubs.Addr < stubs.Size {
 			t.Slots = append(t.Slots, Slot{[2]uint64{addr, addr}, name, false})
+		}
+	}
+	for i := range dynsym.Symbols {
+		s := &dynsym.Symbols[i]
+		if s.Shndx == elfx.ShnUndef && s.Type == elf.STT_FUNC && s.Value != 0 {
+			add(s.Value&^1, s) // the lowest bit marks microMIPS code
+		}
+	}
+
+	if stubs == nil {
+		return
+	}
+	code, err := stubs.Data()
+	if err != nil {
+		return
+	}
+	x := newSlotCode(t.file, stubs, code)
+	for begin, n := range x.lazyStubs() {
+		addr := stubs.Addr + uint64(begin)
+		if len(t.slots[addr]) == 0 && uint64(n) < uint64(len(dynsym.Symbols)) {
+			add(addr, &dynsym.Symbols[n])
+		}
+	}
+}
+
+// lazyCodes are the upper halves of the instructions of a lazy stub of MIPS, standard and microMIPS: the load of $t9
+// with which a stub begins, the upper half of the symbol's number, and the lower half.
+var lazyCodes = []struct {
+	micro           bool
+	load, high, low []uint32
+}{
+	{false, []uint32{0x8f99, 0xdf99}, []uint32{0x3c18}, []uint32{0x2418, 0x6418, 0x3418, 0x3718}},
+	{true, []uint32{0xff3c}, []uint32{0x41b8}, []uint32{0x3300, 0x5300, 0x5318}},
+}
+
+// lazyStubs yields the offset of each lazy stub of MIPS, and the number of its symbol.
+func (x *slotCode) lazyStubs() iter.Seq2[int, uint32] {
+	return func(yield func(int, uint32) bool) {
+		for _, c := range lazyCodes {
+			begin, high := 0, uint32(0)
+			step := 4
+			if c.micro {
+				step = 2
+			}
+			for at := 0; at+4 <= len(x.code); at += step {
+				op := x.op(at)
+				if c.micro {
+					op = uint32(x.order.Uint16(x.code[at:]))<<16 | uint32(x.order.Uint16(x.code[at+2:]))
+				}
+				switch {
+				case slices.Contains(c.load, op>>16):
+					begin, high = at, 0
+				case slices.Contains(c.high, op>>16):
+					high = op << 16
+				case slices.Contains(c.low, op>>16) && !yield(begin, high|op&0xffff):
+					return
+				}
+			}
 		}
 	}
 }
