@@ -25,14 +25,19 @@ export LC_ALL=C SOURCE_DATE_EPOCH=0
 map=-ffile-prefix-map=$repo/testdata/src=/symkit/src
 
 gcc -O1 -g $map -o apkload "$repo/testdata/src/apkload.c"
-version=
-for name in one two; do
-	g++ -O1 -g $map -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fcf-protection=none -fno-stack-protector \
-		-fomit-frame-pointer -Wl,-soname,lib$name.so -Wl,-e,enter -Wl,--build-id -Wl,-z,max-page-size=16384 \
-		-DNAME=$name $version -o full/lib$name.so "$repo/testdata/src/apklib.cc"
-	version=-DVERSION=2
-	cp full/lib$name.so lib/x86_64/
-done
+
+# libraries PAGE DIR: the two libraries, linked for pages of PAGE bytes.
+libraries() {
+	local version= name
+	for name in one two; do
+		g++ -O1 -g $map -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fcf-protection=none -fno-stack-protector \
+			-fomit-frame-pointer -Wl,-soname,lib$name.so -Wl,-e,enter -Wl,--build-id -Wl,-z,max-page-size=$1 \
+			-DNAME=$name $version -o $2/lib$name.so "$repo/testdata/src/apklib.cc"
+		version=-DVERSION=2
+	done
+}
+libraries 16384 full
+cp full/* lib/x86_64/
 touch -d @315532800 lib/x86_64/*
 # pack APK: an aligned APK with the libraries as they are.
 pack() {
@@ -89,6 +94,13 @@ cp base.apk sets/config.x86_64.apk
 mkdir -p compressed/lib
 cp -r full compressed/lib/x86_64
 (cd compressed && zip -q -r "$out/old/old.apk" lib)
+
+# Libraries for pages of 4 KiB: their segments are adjacent.
+mkdir -p small/full small/lib
+libraries 4096 small/full
+cp -r small/full small/lib/x86_64
+touch -d @315532800 small/lib/x86_64/*
+(cd small && aapt add -0 "" unaligned.apk lib/x86_64/libone.so lib/x86_64/libtwo.so >/dev/null && zipalign -f -p 4 unaligned.apk base.apk)
 
 # A core of gdb, from a process that has stopped at the signal.
 gdb -batch -nx -ex run -ex "gcore $out/gcore.core" -ex kill --args ./apkload \

@@ -28,7 +28,7 @@ skip() { # PROGRAM REASON
 
 rm -f "$peers/SKIPPED"
 if [[ ${PEERS:-} == installed ]]; then
-	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server \
+	for program in minidump_stackwalk microdump_stackwalk minidump-stackwalk breakpad-dump_syms mozilla-dump_syms gimli-addr2line sentry-cli samply-server dump-writer \
 		llvm23-gsymutil sym_upload bugsnag-cli; do
 		[[ -x $peers/$program ]] || skip "$program" "not there; PEERS=installed installs nothing"
 	done
@@ -67,6 +67,16 @@ if [[ ! -x $peers/samply-server ]]; then
 		ln -sf rust/samply-server/release/samply-server "$peers/samply-server"
 	else
 		skip samply-server "cargo build failed"
+	fi
+fi
+
+# dump-writer is a program of cmd/stackwalk's tests, with the minidump writers of crates.io.
+if [[ ! -x $peers/dump-writer ]]; then
+	if cargo build -q --release --locked --target-dir "$peers/rust/dump-writer" \
+		--manifest-path "$(dirname "$0")/../cmd/stackwalk/testdata/dump-writer/Cargo.toml"; then
+		ln -sf rust/dump-writer/release/dump-writer "$peers/dump-writer"
+	else
+		skip dump-writer "cargo build failed"
 	fi
 fi
 

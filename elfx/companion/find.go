@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"symkit/elfx"
 )
@@ -43,7 +44,7 @@ const (
 // Rejected reports whether the place has a file, but not the companion. That deserves a
 // warning; a place without a file does not.
 func (p Probe) Rejected() bool {
-	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, errSameFile)
+	return p.Err != nil && !errors.Is(p.Err, os.ErrNotExist) && !errors.Is(p.Err, syscall.ENOTDIR) && !errors.Is(p.Err, errSameFile)
 }
 
 // FindDebug searches for f's separate debug file in these places: GDB's, in GDB's

@@ -29,6 +29,7 @@ func (b *builder) spread() {
 	maps := slices.Clone(d.Maps)
 	slices.SortStableFunc(maps, func(a, b mdmp.Mapping) int { return cmp.Compare(a.Begin, b.Begin) })
 
+	b.split(maps)
 	// A module takes the load address of its file, unless a module of another file is in
 	// between.
 	for _, m := range b.p.Modules {
@@ -36,12 +37,12 @@ func (b *builder) spread() {
 		if !ok {
 			m.Offset = offsetIn(maps, m.Base)
 		}
-		if ok && !b.occupied(m, start, m.Base) {
+		if ok && !b.occupied(maps, m, start, m.Base) {
 			if m.Base != start && bytes.HasPrefix(d.Memory.Bytes(m.Base, 4), []byte("\x7fELF")) {
 				continue // a file in an archive
 			}
 			m.Base, m.Bias = start, start
-			if end > m.End && !b.occupied(m, m.End, end) {
+			if end > m.End && !b.occupied(maps, m, m.End, end) {
 				m.End = end
 			}
 		}
@@ -97,11 +98,11 @@ func (b *builder) fileAt(maps []mdmp.Mapping, m *walk.Module) (start, end uint64
 // offsetIn returns the offset of an address in the file that is mapped there: of a library in an APK. It returns 0 if
 // there is no file.
 func offsetIn(maps []mdmp.Mapping, addr uint64) uint64 {
-	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > addr }) - 1
-	if i < 0 || addr >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
+	e := mappingAt(maps, addr)
+	if e == nil {
 		return 0
 	}
-	return maps[i].Offset + addr - maps[i].Begin
+	return e.Offset + addr - e.Begin
 }
 
 // sameFile reports whether two mappings are of the same file.
@@ -114,10 +115,54 @@ func padding(m *mdmp.Mapping) bool { return len(m.Path) == 0 && !m.Execute }
 
 // occupied reports whether a module of another file than m is between two
 // addresses.
-func (b *builder) occupied(m *walk.Module, from, to uint64) bool {
+func (b *builder) occupied(maps []mdmp.Mapping, m *walk.Module, from, to uint64) bool {
 	return slices.ContainsFunc(b.p.Modules, func(o *walk.Module) bool {
-		return o != m && o.Base < to && o.End > from && !sameBuild(o, m)
+		return o != m && o.Base < to && o.End > from && !sameBuild(o, m) && !isPart(maps, o, m)
 	})
+}
+
+// isPart reports whether a module without a build id is a part of the file that another module is of: the writer finds
+// the build id in the first part alone.
+func isPart(maps []mdmp.Mapping, a, b *walk.Module) bool {
+	of, other := mappingAt(maps, a.Base), mappingAt(maps, b.Base)
+	return (a.BuildID == nil || b.BuildID == nil) && of != nil && other != nil && sameFile(of, other)
+}
+
+// mappingAt returns the mapping of a file at an address, or nil.
+func mappingAt(maps []mdmp.Mapping, addr uint64) *mdmp.Mapping {
+	i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > addr }) - 1
+	if i < 0 || addr >= maps[i].End || !bytes.HasPrefix(maps[i].Path, []byte("/")) {
+		return nil
+	}
+	return &maps[i]
+}
+
+// split makes modules of the libraries in one APK that the writer took for one because their mappings are adjacent
+// (rust-minidump's): the next library begins after writable mappings of the file, with one that is neither writable nor
+// has code. Its identity is unknown.
+func (b *builder) split(maps []mdmp.Mapping) {
+	left := len(maps) + len(b.p.Modules) // the mappings of modules that do not overlap
+	for _, m := range slices.Clone(b.p.Modules) {
+		i := sort.Search(len(maps), func(i int) bool { return maps[i].Begin > m.Base }) - 1
+		if i < 0 || maps[i].Offset == 0 || mappingAt(maps, m.Base) == nil {
+			continue
+		}
+		wrote, end, of := false, m.End, &maps[i]
+		for j := i; j < len(maps) && maps[j].Begin < end && left > 0; j++ {
+			left--
+			e := &maps[j]
+			if !sameFile(e, of) {
+				continue
+			}
+			if wrote && !e.Write && !e.Execute {
+				m.End = e.Begin
+				m = &walk.Module{Path: string(e.Path), Base: e.Begin, Bias: e.Begin, End: end, Order: len(b.p.Modules)}
+				m.Name = m.File()
+				b.p.Modules = append(b.p.Modules, m)
+			}
+			wrote = e.Write
+		}
+	}
 }
 
 func sameBuild(a, b *walk.Module) bool {
@@ -143,7 +188,7 @@ func (b *builder) programHeaders() {
 	// between.
 	for key, v := range b.d.AuxV() {
 		start := v - header
-		if key == atPHDR && v > header && start&4095 == 0 && start < m.Base && m.Base-start < maxSize && !b.occupied(m, start, m.Base) {
+		if key == atPHDR && v > header && start&4095 == 0 && start < m.Base && m.Base-start < maxSize && !b.occupied(nil, m, start, m.Base) {
 			m.Base, m.Bias = start, start
 		}
 	}
