@@ -5,7 +5,8 @@
 #
 #   scripts/fixtures-apk.sh [--all] [OUT]
 #
-# Needs: gcc, zip, zipalign, aapt (Debian's packages of these names), gdb for --all.
+# Needs: gcc, zip, zipalign, aapt (Debian's packages of these names); for --all gdb, qemu-user, g++-aarch64-linux-gnu,
+# g++-arm-linux-gnueabihf.
 set -euo pipefail
 
 all=
@@ -26,17 +27,18 @@ map=-ffile-prefix-map=$repo/testdata/src=/symkit/src
 
 gcc -O1 -g $map -o apkload "$repo/testdata/src/apkload.c"
 
-# libraries PAGE DIR: the two libraries, linked for pages of PAGE bytes.
+# libraries PAGE DIR FLAG...: the two libraries, linked for pages of PAGE bytes.
 libraries() {
-	local version= name
+	local version= name page=$1 dir=$2
+	shift 2
 	for name in one two; do
-		g++ -O1 -g $map -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fcf-protection=none -fno-stack-protector \
-			-fomit-frame-pointer -Wl,-soname,lib$name.so -Wl,-e,enter -Wl,--build-id -Wl,-z,max-page-size=$1 \
-			-DNAME=$name $version -o $2/lib$name.so "$repo/testdata/src/apklib.cc"
+		${compiler-g++} -O1 -g $map -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fno-stack-protector \
+			-fomit-frame-pointer -Wl,-soname,lib$name.so -Wl,-e,enter -Wl,--build-id -Wl,-z,max-page-size=$page "$@" \
+			-DNAME=$name $version -o $dir/lib$name.so "$repo/testdata/src/apklib.cc"
 		version=-DVERSION=2
 	done
 }
-libraries 16384 full
+libraries 16384 full -fcf-protection=none
 cp full/* lib/x86_64/
 touch -d @315532800 lib/x86_64/*
 # pack APK: an aligned APK with the libraries as they are.
@@ -97,7 +99,7 @@ cp -r full compressed/lib/x86_64
 
 # Libraries for pages of 4 KiB: their segments are adjacent.
 mkdir -p small/full small/lib
-libraries 4096 small/full
+libraries 4096 small/full -fcf-protection=none
 cp -r small/full small/lib/x86_64
 touch -d @315532800 small/lib/x86_64/*
 (cd small && aapt add -0 "" unaligned.apk lib/x86_64/libone.so lib/x86_64/libtwo.so >/dev/null && zipalign -f -p 4 unaligned.apk base.apk)
@@ -105,3 +107,41 @@ touch -d @315532800 small/lib/x86_64/*
 # A core of gdb, from a process that has stopped at the signal.
 gdb -batch -nx -ex run -ex "gcore $out/gcore.core" -ex kill --args ./apkload \
 	$work/base.apk\!/lib/x86_64/lib{one,two}.so >/dev/null 2>&1
+
+# The same on machines that qemu-user runs. qemu's cores lack NT_FILE: FILE.maps has the mappings.
+cross() {
+	local qemu=$1 prefix=$2 abi=$3 path
+	mkdir -p "$out/$qemu/full" $qemu/lib/$abi
+	cd $qemu
+	cat >maps.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+int keep_maps(int fd) /* when a library has been mapped */
+{
+    FILE *in = fopen("/proc/self/maps", "r"), *out = fopen("maps", "w");
+    for (int c; (c = getc(in)) != EOF;)
+        putc(c, out);
+    fclose(in);
+    fclose(out);
+    return close(fd);
+}
+C
+	$prefix-gcc -O1 -g $map -Dclose=keep_maps -c "$repo/testdata/src/apkload.c"
+	$prefix-gcc -O1 -static -Wl,--build-id -o "$out/$qemu/apkload" apkload.o maps.c
+	compiler=$prefix-g++ libraries 16384 "$out/$qemu/full" -funwind-tables -Wl,-z,separate-code
+	cp "$out/$qemu"/full/* lib/$abi/
+	touch -d @315532800 lib/$abi/*
+	aapt add -0 "" unaligned.apk lib/$abi/libone.so lib/$abi/libtwo.so >/dev/null
+	zipalign -f -p 4 unaligned.apk "$out/$qemu/base.apk"
+	for name in apk twin; do
+		path=$out/$qemu/full
+		[ $name = twin ] || path=$out/$qemu/base.apk\!/lib/$abi
+		(ulimit -c unlimited && qemu-$qemu "$out/$qemu/apkload" $path/libone.so $path/libtwo.so) || true
+		mv maps "$out/$qemu/$name.maps"
+		mv qemu_*.core "$out/$qemu/$name.core"
+		rm -f core core.*
+	done
+	cd ..
+}
+cross aarch64 aarch64-linux-gnu arm64-v8a
+cross arm arm-linux-gnueabihf armeabi-v7a

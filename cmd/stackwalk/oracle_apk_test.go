@@ -4,12 +4,16 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +25,8 @@ import (
 // where the program ran.
 func apkFixtures(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("../../.ci/install", "zipalign", "aapt", "zip", "gdb", "elfutils").CombinedOutput()
+	out, err := exec.Command("../../.ci/install", "zipalign", "aapt", "zip", "gdb", "elfutils",
+		"qemu-user", "g++-aarch64-linux-gnu", "g++-arm-linux-gnueabihf").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -131,6 +136,81 @@ func TestOracleAPK(t *testing.T) {
 		if got != want {
 			t.Errorf("minidump of %s with %s:\n%s", tt.core, tt.archive, got)
 		}
+	}
+}
+
+// TestOracleAPKMachines: the same of AArch64 and of ARM, whose libraries have DWARF's unwind tables and ARM's; the cores
+// are qemu's, with the mappings added, and the minidumps those that stackwalk makes of them.
+func TestOracleAPKMachines(t *testing.T) {
+	dir := apkFixtures(t)
+	for _, cpu := range []string{"aarch64", "arm"} {
+		path := func(name string) string { return filepath.Join(dir, cpu, name) }
+		var want string
+		for _, name := range []string{"twin", "apk"} {
+			core, dump := path(name+".mapped"), path(name+".dmp")
+			addMappings(t, path(name+".core"), path(name+".maps"), core)
+			got := apkStack(t, dir, "--exe", path("apkload"), "--symbols", path("base.apk"), "--minidump", dump, core)
+			if want == "" {
+				want = got
+			}
+			if got != want || len(frameLine.FindAllString(got, -1)) != 9 || strings.Count(got, "apklib.cc") != 7 {
+				t.Errorf("%s, %s:\n%s", cpu, name, got)
+			}
+			got = apkStack(t, dir, "--exe", path("apkload"), "--symbols", path("base.apk"), dump)
+			if got != want {
+				t.Errorf("minidump of %s, %s:\n%s", cpu, name, got)
+			}
+		}
+	}
+}
+
+// addMappings writes a core with a note of mappings (NT_FILE), those of a copy of /proc/PID/maps.
+func addMappings(t *testing.T, core, maps, out string) {
+	t.Helper()
+	data, err := os.ReadFile(core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(maps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &coreWriter{order: binary.LittleEndian, wide: f.Class == elf.ELFCLASS64}
+	var paths []byte
+	files := regexp.MustCompile(`(?m)^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+ +(/.*)$`).FindAllStringSubmatch(string(text), -1)
+	w.word(uint64(len(files)), pageSize)
+	for _, m := range files {
+		for i, unit := range []uint64{1, 1, pageSize} {
+			v, _ := strconv.ParseUint(m[i+1], 16, 64)
+			w.word(v / unit)
+		}
+		paths = append(append(paths, m[4]...), 0)
+	}
+	desc := append(w.out, paths...)
+	const ntFile = 0x46494c45
+	note := &coreWriter{order: w.order, wide: w.wide}
+	note.note(ntFile, desc)
+
+	// The notes move to the end of the file.
+	at := slices.IndexFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_NOTE })
+	notes := f.Progs[at]
+	moved := append(bytes.Clone(data[notes.Off:][:notes.Filesz]), note.out...)
+	if w.wide {
+		p := data[binary.LittleEndian.Uint64(data[32:])+uint64(at)*56:]
+		binary.LittleEndian.PutUint64(p[8:], uint64(len(data)))
+		binary.LittleEndian.PutUint64(p[32:], uint64(len(moved)))
+	} else {
+		p := data[binary.LittleEndian.Uint32(data[28:])+uint32(at)*32:]
+		binary.LittleEndian.PutUint32(p[4:], uint32(len(data)))
+		binary.LittleEndian.PutUint32(p[16:], uint32(len(moved)))
+	}
+	err = os.WriteFile(out, append(data, moved...), 0o666)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
