@@ -12,13 +12,17 @@
 #   v3  binutils 2.46 or later from Debian sid; its readelf reads v2 as well
 #   e1  llvm-mc 22 from Debian sid: version 2, errata 1; linked by lld, which
 #       does not know SFrame and concatenates
+#   e2  llvm-mc 23
+# and for the programs alone: lld 22 and 23, mold, wild (crates.io), and as and ld
+# of the releases of binutils whose sources are below $BINUTILS, if that is set.
 # trixie's and sid's packages are fetched by apt from the mirror that this
 # machine is configured with, under a private configuration inside WORKDIR; the
 # system's sources and lists stay as they are. They run through their own libc.
 # WORKDIR/bin keeps a wrapper per tool, e.g. v3-s390x-as; the oracle tests find
 # them, and zlib's source beside them, by SYMKIT_SFRAME_TOOLS=WORKDIR/bin.
 # WORKDIR/programs has objects and programs of all assemblers and linkers, which
-# the oracle tests read as well.
+# the oracle tests read as well; of their results docs/sframe.md has a table
+# (make sframe-tools).
 #
 # Needs: bookworm with apt, gcc and binutils for x86-64, aarch64 and s390x.
 set -euo pipefail
@@ -91,7 +95,7 @@ tools() {
 		libbinutils libctf0 libctf-nobfd0 libjansson4 libzstd1 zlib1g libc6"
 	fetch trixie $common libsframe1
 	fetch sid $common libsframe3 libgcc-s1 libstdc++6 libedit2 libffi8 libtinfo6 libxml2-16 libz3-4 \
-		libbsd0 libmd0 libllvm22 llvm-22 lld-22 mold libmimalloc3
+		libbsd0 libmd0 libllvm22 llvm-22 lld-22 libllvm23 llvm-23 lld-23 mold libmimalloc3
 	sources sid zlib
 	local gnu t
 	for gnu in x86_64 aarch64 s390x; do
@@ -108,34 +112,88 @@ tools() {
 	ln -sf v3-x86_64-readelf "$work/bin/e1-readelf"
 	wrap e1-mc sid lib/llvm-22/bin/llvm-mc
 	wrap e1-readobj sid lib/llvm-22/bin/llvm-readobj
-	wrap lld sid lib/llvm-22/bin/lld
+	ln -sf v3-x86_64-readelf "$work/bin/e2-readelf"
+	wrap e2-mc sid lib/llvm-23/bin/llvm-mc
+	wrap e2-readobj sid lib/llvm-23/bin/llvm-readobj
+	wrap lld22 sid lib/llvm-22/bin/lld
+	wrap lld23 sid lib/llvm-23/bin/lld
 	wrap mold sid bin/mold
 }
 
-# programs: WORKDIR/programs/LINKER-ASSEMBLER-MACHINE-KIND, of zlib and basic.c, and
-# the objects ASSEMBLER-MACHINE-SOURCE.o.
+# releases: builds as, ld and readelf of the releases of binutils whose sources are below $BINUTILS, a directory for each,
+# as WORKDIR/bin/r2.45-x86_64-as. Debian has 2.44 and the newest one alone; GNU's servers have all.
+releases() {
+	local source version m build
+	for source in "${BINUTILS:-/nowhere}"/*/; do
+		[ -x "$source/gas/configure" ] || continue
+		version=$(sed -n "s/^m4_define(\[BFD_VERSION\], \[\([0-9]*\.[0-9]*\).*/\1/p" "$source/bfd/version.m4")
+		for m in x86_64 aarch64 s390x; do
+			build=$work/r$version/$m
+			if [ ! -e "$build/.done" ]; then
+				mkdir -p "$build"
+				(
+					cd "$build"
+					"$source/configure" --target=$m-linux-gnu --disable-nls --disable-werror --disable-gdb --disable-gprofng \
+						--disable-gprof --disable-libctf --without-zstd --disable-shared MAKEINFO=true
+					make -s MAKEINFO=true -j"$(nproc)" all-gas all-ld all-binutils
+				) >"$build/log" 2>&1
+				touch "$build/.done"
+			fi
+			ln -sf "$build/gas/as-new" "$work/bin/r$version-$m-as"
+			ln -sf "$build/ld/ld-new" "$work/bin/r$version-$m-ld"
+			ln -sf "$build/binutils/readelf" "$work/bin/r$version-$m-readelf"
+		done
+		gnus+=("r$version")
+	done
+}
+
+# wild: the linker of crates.io, if there is cargo.
+wild() {
+	[ -x "$work/wild/bin/wild" ] || cargo install -q --locked --version 0.10.0 --root "$work/wild" wild-linker >&2 || return 0
+	ln -sf "$work/wild/bin/wild" "$work/bin/wild"
+}
+
+# programs: WORKDIR/programs/LINKER-ASSEMBLER-MACHINE-KIND, of zlib and basic.c, the objects
+# ASSEMBLER-MACHINE-SOURCE.o, an empty file NAME.refused for each that the linker does not make, and the list of
+# versions. The assembler "mixed" is the newest GNU as for a half of the sources, and LLVM's for the others.
 programs() {
-	local m flags s name v out=$work/programs
+	local m flags s name v g out=$work/programs half
 	rm -rf "$out" && mkdir -p "$out/s"
 	for m in x86_64 aarch64 s390x; do
-		flags=
+		flags= half=
 		[ $m = aarch64 ] && flags=-mbranch-protection=pac-ret
 		for s in "$src/basic.c" "$work"/zlib/{adler32,crc32,deflate,inflate,trees,compress}.c; do
 			name=$(basename "$s" .c)
 			$m-linux-gnu-gcc -O2 -fPIC -w $flags -S -o "$out/s/$m-$name.s" "$s"
-			for v in v2 v3; do
+			for v in "${gnus[@]}"; do
 				[ $v$m = v2s390x ] || "$work/bin/$v-$m-as" --gsframe -o "$out/$v-$m-$name.o" "$out/s/$m-$name.s"
 			done
-			[ $m = x86_64 ] && "$work/bin/e1-mc" --triple=x86_64-linux-gnu --gsframe --filetype=obj -o "$out/e1-$m-$name.o" "$out/s/$m-$name.s"
+			[ $m = x86_64 ] || continue
+			for v in e1 e2; do
+				"$work/bin/$v-mc" --triple=x86_64-linux-gnu --gsframe --filetype=obj -o "$out/$v-$m-$name.o" "$out/s/$m-$name.s"
+			done
+			[ "$half" = v3 ] && half=e2 || half=v3
+			ln -s "$half-$m-$name.o" "$out/mixed-$m-$name.o"
 		done
-		for v in v2 v3 e1; do
+		for v in "${gnus[@]}" e1 e2 mixed; do
 			[ -e "$out/$v-$m-basic.o" ] || continue
-			program gnu "$work/bin/$v-$m-ld"
-			program lld "$work/bin/lld" -flavor gnu
+			for g in "${gnus[@]}"; do program $g "$work/bin/$g-$m-ld"; done
+			program lld22 "$work/bin/lld22" -flavor gnu
+			program lld23 "$work/bin/lld23" -flavor gnu
 			program mold "$work/bin/mold"
+			[ $m = s390x ] || program wild "$work/bin/wild"
 		done
 	done
-	rm -rf "$out/s"
+	rm -f "$out"/mixed-*.o && rm -rf "$out/s"
+	{
+		for v in "${gnus[@]}"; do echo "$v GNU $(version $v x86_64)"; done
+		echo "e1 LLVM $("$work/bin/e1-mc" --version | sed -n 's/.*version //p')"
+		echo "e2 LLVM $("$work/bin/e2-mc" --version | sed -n 's/.*version //p')"
+		echo "lld22 $("$work/bin/lld22" -flavor gnu --version | sed 's/.*LLD /LLD /; s/ (.*//')"
+		echo "lld23 $("$work/bin/lld23" -flavor gnu --version | sed 's/.*LLD /LLD /; s/ (.*//')"
+		"$work/bin/mold" --version | sed 's/\(mold [0-9.]*\).*/mold \1/'
+		[ ! -x "$work/bin/wild" ] || "$work/bin/wild" --version | sed -n '1s/^Wild version \([0-9.]*\).*/wild wild \1/p'
+	} >"$work/versions"
 }
 
 # program NAME LINKER...: links the objects of $v and $m.
@@ -146,7 +204,9 @@ program() {
 	for kind in shared pie static; do
 		flags="-$kind --unresolved-symbols=ignore-all -e 0"
 		[ $kind = pie ] && flags="$flags --no-dynamic-linker"
-		"$@" $flags -o "$out/$name-$v-$m-$kind" "$out/$v-$m-"*.o
+		"$@" $flags -o "$out/$name-$v-$m-$kind" "$out/$v-$m-"*.o 2>"$out/s/refused" && continue
+		rm -f "$out/$name-$v-$m-$kind"
+		cp "$out/s/refused" "$out/$name-$v-$m-$kind.refused"
 	done
 }
 
@@ -198,7 +258,10 @@ compile() {
 	$m-linux-gnu-gcc -O2 -fPIC -fno-stack-protector $flags -S -o "$work/tmp/basic-$1.s" "$src/basic.c"
 }
 
+gnus=(v2 v3)
 tools
+releases
+wild
 programs
 rm -f "$out"/*.bin "$out"/*.o "$out"/*.txt "$out"/*.sym
 for abi in amd64 aarch64 aarch64be s390x; do compile $abi; done
@@ -228,13 +291,13 @@ keep v3-s390x-rel v3 "$work/tmp/rel.o" "$(version v3 s390x): as --gsframe specia
 # llvm-mc, alone and concatenated by lld.
 for s in two special-amd64 sizes many; do
 	"$work/bin/e1-mc" --triple=x86_64-linux-gnu --filetype=obj -o "$work/tmp/e1-$s.o" "$src/$s.s" 2>/dev/null
-	"$work/bin/lld" -flavor gnu -shared -o "$work/tmp/e1.so" "$work/tmp/e1-$s.o"
+	"$work/bin/lld22" -flavor gnu -shared -o "$work/tmp/e1.so" "$work/tmp/e1-$s.o"
 	keep "e1-amd64-${s%-amd64}" e1 "$work/tmp/e1.so" "llvm-mc 22: --triple=x86_64-linux-gnu $s.s; ld.lld -shared"
 done
 keep e1-amd64-rel e1 "$work/tmp/e1-two.o" "llvm-mc 22: --triple=x86_64-linux-gnu two.s"
 for v in v2 v3; do
 	so=$work/tmp/$v-concat.so
-	"$work/bin/lld" -flavor gnu -shared -o "$so" "$work/tmp/$v-amd64-"{two,special,many}.o
+	"$work/bin/lld22" -flavor gnu -shared -o "$so" "$work/tmp/$v-amd64-"{two,special,many}.o
 	keep $v-amd64-concat $v "$so" "$(version $v x86_64): as --gsframe {two,special-amd64,many}.s; ld.lld 22 -shared"
 	# readelf prints the first chunk only, and takes the start addresses of 2.44
 	# for section-relative, which they are not here: the symbols tell.
@@ -274,7 +337,7 @@ rm -rf "$joined" && mkdir -p "$joined"
 join() {
 	local so=$joined/$1
 	shift
-	"$work/bin/lld" -flavor gnu -shared -z max-page-size=4096 --build-id -o "$so" "$@"
+	"$work/bin/lld22" -flavor gnu -shared -z max-page-size=4096 --build-id -o "$so" "$@"
 }
 join v2-lld.so "$work/tmp/v2-amd64-"{two,many}.o
 join v3-lld.so "$work/tmp/v3-amd64-"{two,many}.o

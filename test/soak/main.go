@@ -31,7 +31,7 @@ type options struct {
 	count  int    // mutants in all
 	lines  int    // mutants for each worker
 	first  int    // number of the first mutant of each seed
-	only   string // the one seed to use, or ""
+	only   string // regular expression of the paths of the seeds to use
 	jobs   int
 	time   time.Duration // of CPU, per process
 	memory int64         // peak RSS in bytes, per process, whatever the input
@@ -47,7 +47,7 @@ func main() {
 	flag.IntVar(&o.count, "n", 100_000, "mutants in all")
 	flag.IntVar(&o.lines, "workers", 5_000, "mutants that each worker gets, one a line")
 	flag.IntVar(&o.first, "first", 0, "number of the first mutant of each seed")
-	flag.StringVar(&o.only, "seed", "", "only mutants of this seed")
+	flag.StringVar(&o.only, "seed", "", "only mutants of the seeds whose paths match this regular expression, as in sframe/")
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "processes at the same time")
 	flag.DurationVar(&o.time, "time", 10*time.Second, "CPU time that a process may take")
 	flag.Int64Var(&o.memory, "memory", 2<<30, "memory that a process may take, in bytes, whatever the size of its input")
@@ -229,8 +229,12 @@ func (o *options) unpackCore() error {
 
 // seeds reads the files that mutants are made of.
 func (o *options) seeds() (out []seed, err error) {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range seedFiles {
-		if o.only != "" && o.only != filepath.Base(f.path) {
+		if !only.MatchString(f.path) {
 			continue
 		}
 		data, err := testfile.Read(filepath.Join(o.data, f.path))
@@ -250,7 +254,7 @@ func (o *options) seeds() (out []seed, err error) {
 		out = append(out, sd)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no seed is called %s", o.only)
+		return nil, fmt.Errorf("no seed matches %s", o.only)
 	}
 	return out, nil
 }

@@ -47,6 +47,10 @@ var (
 		{"symcheck", []string{"test/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
 		addresses("IN"),
 	}
+	// tableSteps are those of files with .sframe, which is also verified alone.
+	tableSteps = append(slices.Clone(elfSteps),
+		step{"symcheck", []string{"--only=sframe", "IN"}, "", []int{0, 1, 2}},
+		step{"symcheck", []string{"--only=sframe", "--format=html", "IN"}, "", []int{0, 1, 2}})
 	companionSteps = []step{
 		{"dump_syms", []string{"--inlines", "-o", "OUT", "PROGRAM"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
@@ -140,9 +144,15 @@ var seedFiles = []seedFile{
 	{"testdata/elf/rust-x86_64-rustc-O-dw5.so", "", elfSteps},
 	{"testdata/elf/go-x86_64-gc.elf", "", elfSteps},
 	{"testdata/go/go1.27.1.elf", "", elfSteps},
-	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", "", elfSteps},
-	{"dump/testdata/sframe/v2-amd64-special.so", "", elfSteps},
-	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", "", elfSteps},
+	{"dump/testdata/sframe/v1-aarch64-basic-noeh.so", "", tableSteps},
+	{"dump/testdata/sframe/v2-amd64-special.so", "", tableSteps},
+	{"dump/testdata/sframe/v3-amd64-basic-noeh.so", "", tableSteps},
+	{"dump/testdata/sframe/v3-aarch64be-basic.so", "", tableSteps},
+	{"dump/testdata/sframe/v3-s390x-special.so", "", tableSteps},
+	{"check/testdata/sframe/v2-lld.so", "", tableSteps},
+	{"check/testdata/sframe/mixed-lld.so", "", tableSteps},
+	{"sframe/testdata/v3-amd64-rel.o", "", tableSteps},
+	{"sframe/testdata/e1-amd64-rel.o", "", tableSteps},
 	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.core", "", dumpSteps},
 	{"test/soak/testdata/aarch64.core", "", coreSteps("aarch64")},
 	{"test/soak/testdata/arm.core", "", coreSteps("arm")},
