@@ -47,7 +47,7 @@ func (s *Section) Streams() bool {
 //
 // At least the last SlideWindow bytes must be kept, or all if there are fewer. After
 // these, the buffer must have SlideSpace bytes, or the rest of the section if that is
-// less.
+// less. No buffer ends Stream with an error.
 type Slide func(buf []byte, done int) (next []byte, kept int)
 
 // Sizes of the buffers of a Slide, in bytes.

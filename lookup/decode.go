@@ -48,8 +48,8 @@ type bound struct {
 	err   error
 }
 
-func newDecoder(pkg *debuginfo.Package, others *companion.Companions, bound bound, shared *paths) *decoder {
-	d := &decoder{pkg: pkg, others: others, bound: bound, paths: shared}
+func newDecoder(others *companion.Companions, bound bound, shared *paths) *decoder {
+	d := &decoder{others: others, bound: bound, paths: shared}
 	d.scan.Full, d.table.Full = true, true
 	d.scan.Pay, d.table.Pay, d.locals.Pay = d.pay, d.pay, d.pay
 	d.scan.Most = int(min(bound.bytes/(2*intervalMemory), math.MaxInt32))

@@ -70,10 +70,10 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 		for _, w := range warnings {
 			image.losses.add(w)
 		}
-		if len(warnings) == 0 && len(image.data.Units) == 0 { // a warning says why already
+		if len(warnings) == 0 && len(image.known.Load().slots) == 0 { // a warning says why already
 			image.losses.add(&filename.Error{Path: path, Err: ErrNoDebug})
 		}
-		return &File{path: path, source: image, image: image, close: m.Close}, nil
+		return &File{path: path, source: image, image: image, close: func() { image.close(); m.Close() }}, nil
 	}
 	if !errors.Is(err, elfx.ErrNotELF) {
 		return nil, err
@@ -87,7 +87,7 @@ func FromModule(ctx context.Context, m *companion.Module, opt Options) (*File, e
 	if err != nil {
 		return nil, err
 	}
-	return &File{path: m.Image.Main.Path(), source: image, image: image, close: func() {}}, nil
+	return &File{path: m.Image.Main.Path(), source: image, image: image, close: image.close}, nil
 }
 
 // FromIndex looks up addresses in a symbol file that is open already: path and buildID, which may be nil, are what

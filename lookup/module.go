@@ -25,19 +25,18 @@ import (
 
 // A module knows which unit covers an address from the root DIEs alone (spans.go). The unit is decoded
 // (decode.go) when an address in it is asked for, and then kept: Frames of a decoded unit reads the unit
-// alone, without a lock. One slot belongs to each unit of the file.
+// alone, without a lock. One slot belongs to each unit of the file. Of a large compressed .debug_info, units are read
+// while it is inflated (stream.go), and as far as they are asked for.
 
 // module is an ELF file.
 type module struct {
 	image  *elfx.Image
 	others *companion.Companions
 	opt    Options
-	data   *dwarfx.Data
 	pkg    *debuginfo.Package // or nil
-	slots  []slot
-	spans  []span // by address, none overlapping
-	table  func() *symbolTable
-	plt    func() slotTable
+	roots
+	table func() *symbolTable
+	plt   func() slotTable
 	// inflated is the bytes of sections that are compressed in the file.
 	inflated int64
 	// flat and flatLines are .debug_info and .debug_line, nil if they are compressed.
@@ -52,8 +51,27 @@ type module struct {
 	losses   losses
 }
 
+// roots has the units, as far as their roots were read.
+type roots struct {
+	data    *dwarfx.Data
+	known   atomic.Pointer[index]
+	stream  *stream      // or nil
+	awaited int          // bytes of stream that were read
+	entries int          // how many entries the range lists of roots may still have
+	reading sync.Mutex   // held while known is replaced
+	units   sync.RWMutex // of the list in data: written when units are read
+}
+
+// index is what is known of the units, or of those at the start of the file.
+type index struct {
+	parts [][]span // each by address, none overlapping; of parts that cover an address, the first one holds
+	slots []*slot
+	whole bool // there are no others
+}
+
 // slot is a unit of the file, decoded or not.
 type slot struct {
+	root    *dwarfx.Unit
 	decoded atomic.Pointer[unit]
 	last    atomic.Int64 // the module's clock as of the last use
 	mu      sync.Mutex   // held while the unit is decoded
@@ -75,20 +93,40 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 		bound.bytes, bound.err = opt.Memory/2, errMemory
 	}
 	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size())}}
-	x.workers.New = func() any { return newDecoder(x.pkg, x.others, bound, &x.paths) }
+	x.workers.New = func() any { return newDecoder(x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
 	x.plt = sync.OnceValue(x.readPLT)
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
+		x.close()
 		return nil, err
 	}
 	return x, nil
 }
 
-// open reads the sections, and the roots of all units.
+// close releases what the module has besides its files.
+func (x *module) close() {
+	if x.stream != nil {
+		x.stream.close()
+	}
+}
+
+// open reads the sections, and the roots of all units or, in a stream, of the first ones.
 func (x *module) open(ctx context.Context) error {
 	f := x.image.DWARF()
 	code := debuginfo.CodeMap(x.image.Main)
+	x.known.Store(&index{})
+	streams, err := x.openStream(ctx, f, code)
+	if err != nil {
+		return err
+	}
+	if streams {
+		for len(x.known.Load().slots) == 0 && err == nil && !x.known.Load().whole {
+			_, err = x.readMore(ctx, x.known.Load())
+		}
+		return err
+	}
+
 	s, errs, err := debuginfo.ReadAll(ctx, x.opt.Jobs, f, "", x.opt.Limits)
 	if err != nil {
 		return err
@@ -97,7 +135,7 @@ func (x *module) open(ctx context.Context) error {
 	x.inflated = inflated(f)
 	x.flat, x.flatLines = flat(f.Section(".debug_info")), flat(f.Section(".debug_line"))
 	data, errs := dwarfx.Open(s, code)
-	x.data = data
+	x.data, x.entries = data, data.RootEntries()
 	x.losses.addIn(f, errs...)
 
 	// What the units refer to.
@@ -111,7 +149,67 @@ func (x *module) open(ctx context.Context) error {
 		x.losses.addIn(x.others.Alt, errs...)
 		data.SetAlt(alt)
 	}
-	if x.others != nil && slices.ContainsFunc(data.Units, func(u *dwarfx.Unit) bool { return u.Split != 0 }) {
+	return x.index(ctx, true)
+}
+
+// openStream opens a large file whose .debug_info is compressed, and whose units do not refer to each other. It returns
+// false if the file is another one.
+func (x *module) openStream(ctx context.Context, f *elfx.File, code dwarfx.CodeMap) (bool, error) {
+	info := f.Section(".debug_info")
+	if info == nil || !info.Streams() || x.others != nil && x.others.Alt != nil {
+		return false, nil
+	}
+	size, err := info.UncompressedSize()
+	abbrev, damage := f.SectionData(".debug_abbrev")
+	if err != nil || damage != nil || size < uint64(leastStreamed) || !dwarfx.SelfContained(abbrev) {
+		return false, nil
+	}
+
+	x.stream = startStream(info, int(size))
+	s := debuginfo.Header(f, uint64(f.Size()), x.opt.Limits)
+	s.Abbrev = abbrev
+	errs, err := debuginfo.Read(ctx, max(x.opt.Jobs-1, 1), f, debuginfo.SectionsOf(&s), "")
+	x.losses.add(errs...)
+	x.inflated = inflated(f)
+	x.data = dwarfx.New(s, int(size), code)
+	x.entries = x.data.RootEntries()
+	return true, err
+}
+
+// readMore replaces k, which is not whole, by an index with more units. Another goroutine may have done that.
+func (x *module) readMore(ctx context.Context, k *index) (*index, error) {
+	x.reading.Lock()
+	defer x.reading.Unlock()
+	if now := x.known.Load(); now != k {
+		return now, nil
+	}
+	data, ended, err := x.stream.wait(x.awaited + streamStep)
+	x.awaited = len(data)
+	x.losses.add(err)
+	err = mem.Guard(func() error {
+		errs := x.readUnits(data, ended, err == nil)
+		x.losses.addIn(x.image.DWARF(), errs...)
+		return x.index(ctx, ended)
+	})
+	return x.known.Load(), err
+}
+
+// readUnits reads the units that are complete in data or, if it is the whole section, all.
+func (x *module) readUnits(data []byte, ended, whole bool) []error {
+	x.units.Lock()
+	defer x.units.Unlock()
+	errs := x.data.ReadUnits(data, 0, ended && whole)
+	if ended {
+		errs = append(errs, x.data.Cut())
+	}
+	return errs
+}
+
+// index adds the units of data that are new to what is known. whole: there are no others.
+func (x *module) index(ctx context.Context, whole bool) error {
+	old := x.known.Load()
+	units := x.data.Units[min(len(old.slots), len(x.data.Units)):]
+	if x.pkg == nil && x.others != nil && slices.ContainsFunc(units, func(u *dwarfx.Unit) bool { return u.Split != 0 }) {
 		pkg, errs, err := debuginfo.OpenPackage(ctx, x.opt.Jobs, x.others, x.opt.Limits)
 		if err != nil {
 			return err
@@ -120,10 +218,28 @@ func (x *module) open(ctx context.Context) error {
 		x.pkg = pkg
 	}
 
-	x.slots = make([]slot, len(data.Units))
-	ranges, err := x.unitRanges(ctx)
-	x.spans = flatten(ranges)
+	slots := make([]slot, len(units))
+	k := &index{parts: slices.Clone(old.parts), slots: slices.Clone(old.slots), whole: whole}
+	for i := range slots {
+		slots[i].root = units[i]
+		k.slots = append(k.slots, &slots[i])
+	}
+	spans, err := x.unitRanges(ctx, units, len(old.slots))
+	k.parts = append(k.parts, flatten(spans))
+	if whole && len(k.parts) > 1 {
+		k.parts = [][]span{flatten(slices.Concat(k.parts...))}
+	}
+	x.known.Store(k)
 	return err
+}
+
+// all returns the index of all units.
+func (x *module) all(ctx context.Context) (k *index, err error) {
+	k = x.known.Load()
+	for !k.whole && err == nil {
+		k, err = x.readMore(ctx, k)
+	}
+	return k, err
 }
 
 // flat returns s, or nil if its bytes are not those in the file.
@@ -174,23 +290,22 @@ func (x *module) readPLT() (slots slotTable) {
 	return slots
 }
 
-// unitRanges returns the code of each unit: that of its root or, if the root says nothing, that of its
-// functions.
-func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
+// unitRanges returns the code of each unit, of which the first one has a number: that of its root or, if the root says
+// nothing, that of its functions.
+func (x *module) unitRanges(ctx context.Context, units []*dwarfx.Unit, first int) (spans []span, err error) {
 	var silent []int // units whose roots have no ranges
 	var ranges []dwarfx.Range
-	entries := x.data.RootEntries()
-	for i, u := range x.data.Units {
+	for i, u := range units {
 		if u.IsType() {
 			continue
 		}
-		ranges, err = u.RootRanges(ranges[:0], &entries)
+		ranges, err = u.RootRanges(ranges[:0], &x.entries)
 		x.losses.addIn(x.image.DWARF(), err)
 		if len(ranges) == 0 && u.Split == 0 {
 			silent = append(silent, i)
 		}
 		for _, r := range ranges {
-			spans = append(spans, span{r.Lo, r.Hi, int32(i)})
+			spans = append(spans, span{r.Lo, r.Hi, int32(first + i)})
 		}
 	}
 
@@ -200,14 +315,14 @@ func (x *module) unitRanges(ctx context.Context) (spans []span, err error) {
 		scan := &dwarfx.Scan{Pay: d.pay, Most: d.scan.Most}
 		return func(i int) error {
 			d.paid = 0
-			_ = x.data.ScanUnit(x.data.Units[silent[i]], false, scan) // an error is one when the unit is decoded
+			_ = x.data.ScanUnit(units[silent[i]], false, scan) // an error is one when the unit is decoded
 			slices.SortFunc(scan.Ranges, func(a, b dwarfx.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 			for _, r := range scan.Ranges {
 				last := len(found[i]) - 1
 				if last >= 0 && r.Lo <= found[i][last].hi {
 					found[i][last].hi = max(found[i][last].hi, r.Hi)
 				} else {
-					found[i] = append(found[i], span{r.Lo, r.Hi, int32(silent[i])})
+					found[i] = append(found[i], span{r.Lo, r.Hi, int32(first + silent[i])})
 				}
 			}
 			return nil
@@ -254,24 +369,45 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	return dst, err
 }
 
-// unitAt returns the unit that covers a virtual address, decoded, and its number. It is nil if there is none.
-func (x *module) unitAt(addr uint64) (u *unit, n int, err error) {
-	i := sort.Search(len(x.spans), func(i int) bool { return x.spans[i].hi > addr })
-	if i == len(x.spans) || x.spans[i].lo > addr {
-		return nil, 0, nil
+// unitAt returns the unit that covers a virtual address, decoded, and its root. It is nil if there is none.
+func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, err error) {
+	k := x.known.Load()
+	s := k.slotAt(addr, 0)
+	for s == nil && !k.whole {
+		searched := len(k.parts)
+		k, err = x.readMore(context.Background(), k)
+		if err != nil {
+			return nil, nil, err
+		}
+		if k.whole {
+			searched = 0 // the parts are one
+		}
+		s = k.slotAt(addr, searched)
 	}
-	n = int(x.spans[i].unit)
-	u, err = x.unit(n)
-	return u, n, err
+	if s == nil {
+		return nil, nil, nil
+	}
+	u, err = x.unit(s)
+	return u, s.root, err
+}
+
+// slotAt returns the slot of the unit that covers an address in one of the parts from a number on, or nil.
+func (k *index) slotAt(addr uint64, from int) *slot {
+	for _, spans := range k.parts[from:] {
+		i := sort.Search(len(spans), func(i int) bool { return spans[i].hi > addr })
+		if i < len(spans) && spans[i].lo <= addr {
+			return k.slots[spans[i].unit]
+		}
+	}
+	return nil
 }
 
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }
 
 func (x *module) symbols(dst []Symbol, name string) []Symbol { return x.table().named(dst, name) }
 
-// unit returns unit i, decoded. It is nil if nothing of it can be read.
-func (x *module) unit(i int) (*unit, error) {
-	s := &x.slots[i]
+// unit returns the unit of a slot, decoded. It is nil if nothing of it can be read.
+func (x *module) unit(s *slot) (*unit, error) {
 	u := s.decoded.Load()
 	if u != nil {
 		now := x.clock.Load()
@@ -291,7 +427,10 @@ func (x *module) unit(i int) (*unit, error) {
 	defer x.workers.Put(d)
 	var err error
 	guarded := mem.Guard(func() error {
-		u, err = d.unit(x.data.Units[i])
+		x.units.RLock()
+		defer x.units.RUnlock()
+		d.pkg = x.pkg
+		u, err = d.unit(s.root)
 		return nil
 	})
 	err = cmp.Or(guarded, err)
@@ -308,7 +447,7 @@ func (x *module) unit(i int) (*unit, error) {
 	u.err = err
 
 	// What was read of the file is not needed again, unless other units refer to it.
-	root := x.data.Units[i]
+	root := s.root
 	if x.flat != nil {
 		x.flat.Discard(root.Off, root.End)
 	}
@@ -330,8 +469,7 @@ func (x *module) drop(but *slot) {
 	x.dropping.Lock()
 	defer x.dropping.Unlock()
 	var kept []*slot
-	for i := range x.slots {
-		s := &x.slots[i]
+	for _, s := range x.known.Load().slots {
 		if s != but && s.decoded.Load() != nil {
 			kept = append(kept, s)
 		}
@@ -350,13 +488,17 @@ func (x *module) drop(but *slot) {
 
 // load decodes all units that cover code.
 func (x *module) load(ctx context.Context) error {
-	wanted := make([]bool, len(x.slots))
-	for _, s := range x.spans {
+	k, err := x.all(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := make([]bool, len(k.slots))
+	for _, s := range slices.Concat(k.parts...) {
 		wanted[s.unit] = true
 	}
-	return par.For(ctx, x.opt.Jobs, len(x.slots), func(i int) error {
+	return par.For(ctx, x.opt.Jobs, len(k.slots), func(i int) error {
 		if wanted[i] && x.used.Load() < x.opt.Memory/4*3 {
-			_, _ = x.unit(i) // an error is that of the addresses in the unit
+			_, _ = x.unit(k.slots[i]) // an error is that of the addresses in the unit
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"bytes"
+	"context"
 	"iter"
 
 	"symkit/internal/dwarfx"
@@ -31,10 +32,14 @@ func (f *File) Sources(wanted func(path string) bool) iter.Seq2[Source, error] {
 			return
 		}
 		r := sourceReader{table: dwarfx.LineTable{Texts: true}, seen: map[sourceKey]bool{}, tables: map[dwarfx.LineKey]bool{}, wanted: wanted}
-		for _, u := range x.data.Units {
+		k, err := x.all(context.Background())
+		if err != nil && !yield(Source{}, err) {
+			return
+		}
+		for _, s := range k.slots {
 			var found []Source
 			err := mem.Guard(func() (err error) {
-				found, err = r.read(u)
+				found, err = r.read(s.root)
 				return err
 			})
 			for i := range found {

@@ -55,7 +55,8 @@ type Options struct {
 	// decoded: its addresses have the names of symbols, without lines, and Losses says so. 0 is the limit
 	// lookup-unit for the size of the file. The sections of the file that are compressed come on top.
 	Memory int64
-	// Jobs is the number of goroutines of Load and Open; 0 is that of the processors.
+	// Jobs is the number of goroutines of Load and Open, besides the one that inflates a large compressed .debug_info
+	// until the File is closed; 0 is that of the processors.
 	Jobs int
 	// Limits bound the cost of damaged and hostile files.
 	Limits limits.Limits

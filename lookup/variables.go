@@ -40,7 +40,7 @@ func (f *File) Variables(dst []Variable, addr uint64) ([]Variable, error) {
 }
 
 func (x *module) variables(dst []Variable, addr uint64) ([]Variable, error) {
-	u, n, err := x.unitAt(addr)
+	u, root, err := x.unitAt(addr)
 	if u == nil {
 		return dst, err
 	}
@@ -51,7 +51,10 @@ func (x *module) variables(dst []Variable, addr uint64) ([]Variable, error) {
 	d := x.workers.Get().(*decoder)
 	defer x.workers.Put(d)
 	guarded := mem.Guard(func() (damage error) {
-		dst, damage = d.variables(dst, x.data.Units[n], u, die, addr)
+		x.units.RLock()
+		defer x.units.RUnlock()
+		d.pkg = x.pkg
+		dst, damage = d.variables(dst, root, u, die, addr)
 		return damage
 	})
 	if guarded != nil {

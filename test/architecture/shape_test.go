@@ -38,7 +38,6 @@ var shapes = map[string]int{
 	"cmd/stackwalk":                          8,
 	"cmd/stackwalk.cli fields":               35,
 	"cmd/symserve.cli fields":                23,
-	"lookup.module fields":                   18,
 	"dump.Stats fields":                      24,
 	"dump/batch.Record fields":               24,
 	"internal/dwarfx.Data fields":            21,
