@@ -21,6 +21,7 @@ import (
 	"symkit/internal/demangle"
 	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
+	"symkit/internal/mem"
 	"symkit/internal/par"
 	"symkit/limits"
 )
@@ -44,8 +45,9 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 
 	// Each goroutine writes the elements of its own groups and units.
 	out := make([]record.Func, len(merged.Funcs))
+	mem.Populate(out) // a page that the collector reads first costs the system, and all processors, a second time
 	covered := make([][]dwarfx.Span, len(groups))
-	overlapping, calls := make([]int, len(groups)), make([]int, len(list))
+	overlapping, calls := make([]int, len(list)), make([]int, len(list))
 	callErrs, lostCalls := make([]error, len(list)), make([]int, len(list))
 	for i, u := range list {
 		calls[i] = len(u.Calls) // the placer takes them
@@ -63,23 +65,44 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 
 	// A worker reads a line program once for all units that name it.
 	err := par.Each(ctx, jobs, len(groups), func() func(int) error {
+		newDescriber := func(reader *lines.Reader) *describer {
+			return &describer{reader: reader, placer: inlines.NewPlacer(reader.Files, limit, img.Size()), merged: merged, names: names, load: load, out: out}
+		}
 		reader := lines.NewReader(sources, load)
-		x := &describer{reader: reader, placer: inlines.NewPlacer(reader.Files, limit, img.Size()), merged: merged, names: names, load: load, out: out}
+		x := newDescriber(reader)
 		return func(g int) error {
-			owner := groups[g].Owner
+			owner, units := groups[g].Owner, groups[g].Units
 			pay := func(bytes uint64) error { return budget.Take(owner, bytes) }
 			if !reader.Open(&groups[g], list, pay) {
 				return nil
 			}
 			sources.Begin()
-			x.placer.Pay = pay
-			for _, ui := range groups[g].Units {
-				x.unit(list[ui], merged.ByUnit[ui])
-				callErrs[ui], lostCalls[ui] = x.placer.Err(), x.placer.Lost
+
+			// The parts of a large unit share its line table, and each has functions of its own.
+			split := 1
+			if list[owner].IsPart() {
+				split = jobs
 			}
-			overlapping[g], x.placer.Overlapping = x.placer.Overlapping, 0
+			err := par.Each(ctx, split, len(units), func() func(int) error {
+				x := x
+				if split > 1 {
+					x = newDescriber(reader.Fork(sources))
+				}
+				x.placer.Pay = pay
+				return func(i int) error {
+					ui := units[i]
+					x.unit(list[ui], merged.ByUnit[ui])
+					callErrs[ui], lostCalls[ui], overlapping[ui] = x.placer.Err(), x.placer.Lost, x.placer.Overlapping
+					x.placer.Overlapping = 0
+					_ = x.reader.Settle() // Keep has the error, too
+					return nil
+				}
+			})
+			if err != nil {
+				return err
+			}
 			covered[g] = reader.Covered(only)
-			err := sources.End()
+			err = sources.End()
 			if errors.Is(err, losses.ErrInTurn) {
 				return err
 			}
@@ -89,7 +112,6 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 			}
 
 			// Another goroutine may release the records from here on.
-			_ = reader.Settle() // Keep has the error, too
 			if budget.Keep(owner, func() { forget(g) }) != nil {
 				forget(g)
 			}
@@ -109,14 +131,13 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 			g.Err, covered[i] = g.Locate(err, list), nil
 		}
 		lineErrs[g.Owner] = g.Err
-		d.overlapping += overlapping[i]
-
 		from := list[g.Owner].Lines.LineOff
 		d.lineShare.All += g.Size
 		d.lineShare.Add(losses.Rest(g.Err, from, from+g.Size), losses.InFile(path, g.Err))
 	}
 	d.lineShare.Add(max(d.lineShare.All, 1), units.LineErr)
 	for i := range list {
+		d.overlapping += overlapping[i]
 		d.callShare.All += uint64(calls[i])
 		d.callShare.Add(uint64(lostCalls[i]), losses.InFile(path, callErrs[i]))
 		lost.AddIn(path, cmp.Or(lineErrs[i], callErrs[i]))

@@ -158,7 +158,7 @@ func dump(ctx context.Context, img *elfx.Image, opt Options, inTurn bool) (*Modu
 	if err != nil {
 		return nil, err
 	}
-	m.Stats.Units = len(in.units.List)
+	m.Stats.Units = in.units.Count
 	m.Stats.add(in.symsLost)
 	m.Stats.add(in.unitsLost)
 	m.Stats.FuncShare = Share(in.units.Share)

@@ -17,7 +17,7 @@ func (x *scanner) call(f *callForm, next int) bool {
 	attrs := x.data[next:]
 	off := f.origin.in(attrs)
 	origin, depth := Ref(x.u.Off+off), x.depth
-	if off >= uint64(len(x.data)) || origin == 0 {
+	if off >= x.u.End-x.u.Off || origin == 0 {
 		return false
 	}
 

@@ -148,6 +148,9 @@ func FuzzScan(f *testing.F) {
 			if err := checkSkips(d, u); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := checkParts(d, u, 1, 4); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }
@@ -270,7 +273,7 @@ func FuzzRanges(f *testing.F) {
 		u := &Unit{Version: uint16(2 + version%4), AddrSize: uint8(e.addr), LowPC: low & (^uint64(0) >> (64 - 8*e.addr)), End: 1 << 20}
 		s := Sections{Ranges: list, RngLists: list, Addr: e.pairs(0x1000, 0x2000, ^uint64(0)), BigEndian: big}
 		d := &Data{Sections: s, code: fuzzCode}
-		budget := d.maxEntries(u)
+		budget := d.maxEntries(u.Whole())
 		got, err := d.appendRanges(nil, u, value{form: formSecOffset}, &budget)
 		hasPlace(t, s, err)
 		if len(got) > len(list) {

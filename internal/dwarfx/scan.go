@@ -34,17 +34,18 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	s.Typeless = !table.typed
 
 	// The root is at u.first; data and pos count from the header.
+	part := cmp.Or(s.Part, u.Whole())
 	s.skips.reset(table)
 	s.refs.reset()
 	x := scanner{d: d, u: u, t: table, h: &s.skips, s: s, c: d.unitCursor(u, u.Off), inlines: inlines}
 	x.data = x.c.Rest()
-	x.pos = int(u.first - u.Off)
-	x.entries, x.deepest = d.maxEntries(u), d.Limits.Int(limitof.DIEDepth)
+	x.data = x.data[:min(part.To-u.Off, uint64(len(x.data)))]
+	x.entries, x.deepest = d.maxEntries(part), d.Limits.Int(limitof.DIEDepth)
 	if s.Most > 0 {
 		x.entries = min(x.entries, s.Most)
 	}
 
-	x.run()
+	x.run(part)
 	x.pay(0)
 	x.finish()
 	if x.c.Err() != nil {
@@ -53,20 +54,25 @@ func (d *Data) ScanUnit(u *Unit, inlines bool, s *Scan) error {
 	return x.err
 }
 
-// maxEntries bounds the range list entries that a unit's DIEs may have in all:
+// maxEntries bounds the range list entries that the DIEs of a part may have in all:
 // a hostile one points all its DIEs at one long list. Real units stay below
 // one entry for every ten bytes. The memory of the entries is bounded, too: they are paid for
 // when their list was read.
-func (d *Data) maxEntries(u *Unit) int {
+func (d *Data) maxEntries(part Part) int {
 	most := d.Limits.Max(limitof.UnitRecords, d.FileSize) / rangeMemory
-	return int(min(d.Limits.Max(limitof.RangeEntries, uint64(u.End-u.Off)), most, math.MaxInt32))
+	return int(min(d.Limits.Max(limitof.RangeEntries, part.To-part.From), most, math.MaxInt32))
 }
 
-// run walks the unit's tree of DIEs, from its root to the end of the root's
-// children.
-func (x *scanner) run() {
+// run walks the tree of DIEs of a part. The first part begins with the root, the last one ends
+// with the root's children.
+func (x *scanner) run(part Part) {
 	x.fn = -1
-	x.step()
+	if part.From == x.u.Off {
+		x.pos = int(x.u.first - x.u.Off)
+		x.step()
+	} else {
+		x.pos, x.levels = int(part.From-x.u.Off), 1
+	}
 	for x.c.Err() == nil {
 
 		// After the children with this state, the enclosing DIE's state holds again.
@@ -85,9 +91,21 @@ func (x *scanner) run() {
 		if x.inlines && x.fn >= 0 {
 			m = modeInside
 		}
-		if !x.pass(m, x.deepest-x.open) {
-			x.step()
+		if x.pass(m, x.deepest-x.open) {
+			continue
 		}
+		if part.To < x.u.End && x.pos >= len(x.data) {
+			x.endPart()
+			return
+		}
+		x.step()
+	}
+}
+
+// endPart is called at the end of a part that others follow, where a child of the root begins.
+func (x *scanner) endPart() {
+	if x.pos > len(x.data) || x.open+x.levels != 1 {
+		x.c.Fail(int(x.u.Off)+len(x.data), fmt.Errorf("%w: a sibling", ErrReference))
 	}
 }
 

@@ -429,7 +429,7 @@ func TestScanSharedRanges(t *testing.T) {
 	for _, f := range s.Funcs {
 		sum += int(f.Ranges.To - f.Ranges.From)
 	}
-	if most := d.maxEntries(d.Units[0]); sum > most || sum < most-n {
+	if most := d.maxEntries(d.Units[0].Whole()); sum > most || sum < most-n {
 		t.Errorf("%d ranges of %d bytes, at most %d", sum, d.size, most)
 	}
 	if len(s.Ranges) >= 2*n {

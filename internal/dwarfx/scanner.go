@@ -32,11 +32,20 @@ const NoFile = ^uint32(0)
 // Place is a column and DWARF's discriminator of a call or a row, each 0 if it is not known.
 type Place struct{ Column, Discriminator uint32 }
 
+// Part is a part of a unit: the children of its root that begin in [From, To), offsets in
+// .debug_info, with all DIEs below them. The first part of a unit begins with its header.
+type Part struct{ From, To uint64 }
+
+// Whole returns all of u as one part.
+func (u *Unit) Whole() Part { return Part{u.Off, u.End} }
+
 // Scan is the result of a unit. Its slices are reused by the next Scan into it.
 type Scan struct {
 	// Full makes ScanUnit fill Places, and record the inlined calls without code too, since others lie in them, and those
 	// of functions that have no DIE, whose origin is 0.
 	Full bool
+	// Part is the part of the unit that ScanUnit reads; the zero Part is all of it.
+	Part Part
 
 	Funcs   []Func
 	Inlines []Inline // by function; within one, in the order of the DIEs: outer before inner

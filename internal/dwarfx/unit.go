@@ -82,7 +82,7 @@ type Unit struct {
 	LineOff  uint64
 	HasLines bool
 	LowPC    uint64 // base of the unit's range lists
-	// Typeless is that of the unit's Scan, set by the goroutine that scanned the unit.
+	// Typeless is that of the unit's Scan, set by the goroutine that scanned the unit, or its first part.
 	Typeless bool
 
 	strOffsetsBase uint64

@@ -98,7 +98,7 @@ func NewPlacer(f *files.OfUnit, l limits.Limits, size uint64) *Placer {
 func (p *Placer) Start(u *load.Unit, all []funcs.Func, ofUnit []uint32) {
 	p.unit, p.err, p.Lost = u, nil, 0
 	p.listed, p.spans = u.Take()
-	p.more = int(min(p.limits.Max(limitof.RangeEntries, u.End-u.Off), p.most, math.MaxInt32))
+	p.more = int(min(p.limits.Max(limitof.RangeEntries, u.Part.To-u.Part.From), p.most, math.MaxInt32))
 	p.looks = looksPerRange * p.more
 	p.nestLeft = nestStepsPerCall*len(p.listed) + nestSteps
 	if len(p.listed) == 0 {
@@ -278,7 +278,7 @@ func (p *Placer) addParts(outer []dwarfx.Range) {
 // afford subtracts n from left and returns true, or returns false if n is more.
 func (p *Placer) afford(left *int, n int) bool {
 	if n > *left {
-		p.err = p.unit.Located(p.limits.Exceeded(limitof.RangeEntries, p.unit.End-p.unit.Off))
+		p.err = p.unit.Located(p.limits.Exceeded(limitof.RangeEntries, p.unit.Part.To-p.unit.Part.From))
 		return false
 	}
 	*left -= n

@@ -53,6 +53,15 @@ func (r *Reader) Open(g *Group, units []*load.Unit, pay func(bytes uint64) error
 	return true
 }
 
+// Fork returns a Reader of the group that r has opened, for another goroutine, which is used before r
+// opens another group.
+func (r *Reader) Fork(t *files.Table) *Reader {
+	f := NewReader(t, r.load)
+	f.table, f.pay = r.table, r.pay
+	f.Files.Open(&f.table)
+	return f
+}
+
 // Start begins the functions of u, a unit of the group.
 func (r *Reader) Start(u *load.Unit) {
 	r.Files.SetDir(u.CompDir)

@@ -72,7 +72,7 @@ func (x *loader) readSplits() error {
 			// The line table stays in the file of the skeleton.
 			results[i] = debuginfo.OpenSplit(u.Unit, pkg, x.opt.Companions)
 			if results[i].Unit != nil {
-				split := &Unit{Unit: results[i].Unit, Lines: u.Lines, index: i}
+				split := &Unit{Unit: results[i].Unit, Part: results[i].Unit.Whole(), Lines: u.Lines, index: i}
 				pay := budget.of(split, results[i].Size)
 				_ = pay(dwarfx.UnitMemory * uint64(len(split.Data().Units))) // an error is that of the scan, too
 				split.scan(&scan, x.opt.Inlines, pay)

@@ -16,6 +16,7 @@ package load
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"symkit/dump/internal/losses"
 	"symkit/dump/internal/naming"
@@ -26,9 +27,11 @@ import (
 	"symkit/limits"
 )
 
-// Unit is a unit with the functions, calls and ranges that it describes.
+// Unit is a unit, or a part of a large one, with the functions, calls and ranges that it
+// describes.
 type Unit struct {
 	*dwarfx.Unit
+	Part dwarfx.Part // what is read of the unit
 	// Lines is the unit that has the line table: of a split unit, its skeleton.
 	Lines *dwarfx.Unit
 	// CompDir is DW_AT_comp_dir of Lines.
@@ -42,9 +45,17 @@ type Unit struct {
 	Ranges []dwarfx.Range // virtual addresses
 
 	index   int          // of Units.List
+	item    int          // index of the unit in dwarfx.Data.Units, unless it is a split one
+	parts   *parts       // of the unit, if it is divided
 	origins []dwarfx.Ref // of Calls, until they have numbers
 	segment *segment     // that the unit's bytes are in
 	err     error        // damage met in the scan
+}
+
+// parts are the parts of a unit that is divided.
+type parts struct {
+	units []*Unit
+	left  atomic.Int32 // parts that are not scanned yet
 }
 
 // Take gives the calls of u and their ranges to the caller, which may overwrite them. The
@@ -58,6 +69,7 @@ func (u *Unit) Take() (calls []dwarfx.Inline, ranges []dwarfx.Range) {
 // Units are the units of a module.
 type Units struct {
 	List  []*Unit
+	Count int // of whole units
 	Names *naming.Table
 	Share losses.Share // bytes of units that were lost
 	// LineErr is why .debug_line cannot be read.
@@ -96,11 +108,19 @@ func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.Lis
 	}
 
 	// Damage is counted in the order of the units.
+	count := 0
+	var damaged *dwarfx.Unit
 	for _, u := range x.units {
+		if u.Part.From == u.Off {
+			count++
+		}
 		if u.err != nil {
 			err := losses.InFile(x.file.Path(), u.err)
-			x.lost.Add(err)
-			x.share.Add(losses.Rest(u.err, u.Off, u.End), err)
+			if u.Unit != damaged {
+				x.lost.Add(err)
+			}
+			damaged = u.Unit
+			x.share.Add(losses.Rest(u.err, u.Part.From, u.Part.To), err)
 		}
 		u.CompDir, _ = u.Lines.String(u.Lines.CompDir) // a string outside of its section is no name
 	}
@@ -109,7 +129,7 @@ func Load(ctx context.Context, img *elfx.Image, opt Options) (*Units, losses.Lis
 	x.data.Forget()
 	x.data.Ranges, x.data.RngLists = nil, nil
 	release(x.file, ".debug_info", ".debug_abbrev", ".debug_ranges", ".debug_rnglists")
-	return &Units{List: x.units, Names: x.names, Share: x.share, LineErr: x.lineErr, file: x.file}, x.lost, nil
+	return &Units{List: x.units, Count: count, Names: x.names, Share: x.share, LineErr: x.lineErr, file: x.file}, x.lost, nil
 }
 
 // Release releases the sections with strings and line programs. The keys of names

@@ -44,6 +44,7 @@ type unitReader struct {
 	ready  chan struct{} // closed when the sections that scans need are inflated
 	line   []byte        // .debug_line
 	size   int           // of .debug_info
+	added  int           // units that have been added
 	errs   []error       // damaged headers
 	failed error         // why .debug_info cannot be read
 }
@@ -132,7 +133,7 @@ func (r *unitReader) countLosses() {
 
 	known := uint64(0) // bytes of units that have a header
 	for _, u := range x.units {
-		known += u.End - u.Off
+		known += u.Part.To - u.Part.From
 	}
 	for _, err := range r.errs {
 		err = losses.InFile(x.file.Path(), err)
@@ -152,7 +153,10 @@ func (r *unitReader) cut() {
 	if !ok {
 		return
 	}
-	r.units = r.units[:len(r.data.Units)]
+	left := slices.IndexFunc(r.units, func(u *Unit) bool { return u.item >= len(r.data.Units) })
+	if left >= 0 {
+		r.units = r.units[:left]
+	}
 	r.errs = slices.DeleteFunc(r.errs, func(err error) bool {
 		damage, ok := errors.AsType[*located.Error](err)
 		return ok && damage.Section == e.Section && damage.Offset >= e.Offset
@@ -251,12 +255,13 @@ func (r *unitReader) handOut(ctx context.Context, s *segment, units []*dwarfx.Un
 	defer s.release()
 	from := len(r.units)
 	for _, u := range units {
-		r.units = append(r.units, &Unit{Unit: u, Lines: u, segment: s, index: len(r.units)})
+		r.units = append(r.units, divide(u, s, len(r.units), r.added)...)
+		r.added++
 	}
 	s.units = r.units[from:len(r.units):len(r.units)]
 
 	// The users are counted before the first of them can be done.
-	s.users.Add(int32(len(units)))
+	s.users.Add(int32(len(s.units)))
 	for _, u := range s.units {
 		select {
 		case r.work <- u:
@@ -271,16 +276,16 @@ func (r *unitReader) scanUnits() error {
 	var scan dwarfx.Scan
 	namer := naming.NewNamer(r.names)
 	for u := range r.work {
-		u.scan(&scan, r.opt.Inlines, func(bytes uint64) error { return r.data.Pay(u.index, bytes) })
+		u.scan(&scan, r.opt.Inlines, func(bytes uint64) error { return r.data.Pay(u.item, bytes) })
 		err := r.scanned(u, namer)
 		if err != nil {
 			return err
 		}
 
 		// Another goroutine may release the functions from here on.
-		err = r.data.Keep(u.index, u.forget)
-		if err != nil {
-			u.forget()
+		free := u.done()
+		if free != nil && r.data.Keep(u.item, free) != nil {
+			free()
 		}
 	}
 	return nil
@@ -304,8 +309,11 @@ func (r *unitReader) scanned(u *Unit, namer *naming.Namer) error {
 // would take too much memory, see dwarfx.Scan.Pay, has none.
 func (u *Unit) scan(x *dwarfx.Scan, inlines bool, pay func(bytes uint64) error) {
 	x.Pay = pay
+	x.Part = u.Part
 	u.err = u.Data().ScanUnit(u.Unit, inlines, x)
-	u.Typeless = x.Typeless
+	if u.Part.From == u.Off {
+		u.Typeless = x.Typeless
+	}
 	if errors.Is(u.err, limits.ErrExceeded) && len(x.Funcs) > largeScan {
 		*x = dwarfx.Scan{}
 	}

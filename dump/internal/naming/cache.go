@@ -1,6 +1,10 @@
 package naming
 
-import "symkit/internal/dwarfx"
+import (
+	"math/bits"
+
+	"symkit/internal/dwarfx"
+)
 
 // nameCache caches the numbers of linkage names, and of plain names that get no scope, by the
 // offsets of the names in .debug_str. A linker merges equal strings, so a name that many
@@ -10,6 +14,7 @@ import "symkit/internal/dwarfx"
 type nameCache struct {
 	data  *dwarfx.Data // whose .debug_str it is
 	slots []cachedName
+	shift uint8 // of a hash of 32 bits, which leaves the index of a slot
 }
 
 // cachedName is the number of a name.
@@ -19,18 +24,21 @@ type cachedName struct {
 	unit   uint32 // the unit that used the name
 }
 
-// cacheBits is the binary logarithm of the number of slots.
-const cacheBits = 17
+// A cache has a slot for each bytesPerSlot bytes of strings, and at most 1<<mostBits: more miss
+// the processor's caches.
+const bytesPerSlot, mostBits = 16, 17
 
 // slot returns the slot of an offset, whose entry may be that of another offset.
 func (c *nameCache) slot(off uint32) *cachedName {
-	return &c.slots[off*0x9e3779b1>>(32-cacheBits)]
+	return &c.slots[off*0x9e3779b1>>(c.shift&31)]
 }
 
 // start empties the cache unless its offsets are those of data's .debug_str.
 func (c *nameCache) start(data *dwarfx.Data) {
 	if c.data != data {
-		c.data, c.slots = data, make([]cachedName, 1<<cacheBits)
+		size := max(1, min(bits.Len(uint(len(data.Str)/bytesPerSlot)), mostBits))
+		c.data, c.slots, c.shift = data, make([]cachedName, 1<<size), uint8(32-size)
+		clear(c.slots) // pages that are read before they are written cost the system twice
 	}
 }
 

@@ -167,6 +167,7 @@ func (s *shard) at(i uint32) *entry { return &s.blocks[i/blockLen][i%blockLen] }
 func (s *shard) grow() {
 	old := s.slots
 	s.slots = make([]slot, 2*len(old))
+	clear(s.slots) // pages that are read before they are written cost the system twice
 	mask := uint32(len(s.slots) - 1)
 	for _, o := range old {
 		if o.index == 0 {

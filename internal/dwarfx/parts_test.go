@@ -1,0 +1,77 @@
+package dwarfx
+
+import (
+	"fmt"
+	"testing"
+)
+
+// checkParts checks that the parts of u are all of u, and that scans of them give what a scan of u gives. A unit
+// whose siblings are wrong has less in parts, and an error.
+func checkParts(d *Data, u *Unit, size uint64, most int) (parts int, err error) {
+	list := u.Parts(size, most)
+	if list == nil {
+		return 1, nil
+	}
+	if len(list) > most || list[0].From != u.Off || list[len(list)-1].To != u.End {
+		return 0, fmt.Errorf("parts %#x of %#x-%#x", list, u.Off, u.End)
+	}
+	var whole Scan
+	wantErr := d.ScanUnit(u, true, &whole)
+	want := renderScan(&whole)
+	got := ""
+	for i, part := range list {
+		if part.From >= part.To && i < len(list)-1 || i > 0 && part.From != list[i-1].To {
+			return 0, fmt.Errorf("parts %#x", list)
+		}
+		s := Scan{Part: part}
+		err := d.ScanUnit(u, true, &s)
+		if err != nil {
+			return len(list), nil // a limit, or a sibling that lies elsewhere
+		}
+		got += renderScan(&s)
+	}
+	if wantErr == nil && got != want {
+		return 0, fmt.Errorf("parts %#x have\n%s, the whole\n%s", list, got, want)
+	}
+	return len(list), nil
+}
+
+// renderScan returns what a scan has found, without its own indices.
+func renderScan(s *Scan) (text string) {
+	for _, f := range s.Funcs {
+		text += fmt.Sprintf("%#x %#x %#x %#x %v %#x\n", f.DIE, f.Origin, f.Name, f.Linkage, f.Top, s.Ranges[f.Ranges.From:f.Ranges.To])
+		for _, c := range s.Inlines[f.Inlines.From:f.Inlines.To] {
+			text += fmt.Sprintf(" %#x %d %d:%d %#x\n", s.Origins[c.Origin], c.Depth, c.CallFile, c.CallLine, s.Ranges[c.Ranges.From:c.Ranges.To])
+		}
+	}
+	return text
+}
+
+// TestParts: on every fixture.
+func TestParts(t *testing.T) {
+	divided := 0
+	for _, path := range fixtures(t) {
+		s, code, ok := elfSections(t, openELF(t, path))
+		if !ok {
+			continue
+		}
+		d, errs := Open(s, code)
+		for _, err := range errs {
+			t.Error(err)
+		}
+		for i := range min(len(d.Units), 50) {
+			for _, size := range []uint64{64, 1000} {
+				parts, err := checkParts(d, d.Units[i], size, 16)
+				if err != nil {
+					t.Errorf("%s, unit at %#x: %v", path, d.Units[i].Off, err)
+				}
+				if parts > 1 {
+					divided++
+				}
+			}
+		}
+	}
+	if divided < 100 {
+		t.Errorf("%d units were divided", divided)
+	}
+}
