@@ -98,7 +98,8 @@ func buildIDIn(f *File, where string, data []byte, align uint64, left *int) []by
 
 // readNote reads one note. Its words have 4 bytes in both classes, against the gABI
 // for 64-bit files. Name and descriptor are padded to the alignment of the section,
-// 4 or 8. The last padding may be missing.
+// 4 or 8. The last padding may be missing. OpenHarmony's linker leaves out that of the name, too: its section has one
+// note, which fills the section without any padding.
 func readNote(c *wire.Cursor, align uint64) (n note) {
 	if align != 8 {
 		align = 4
@@ -106,6 +107,9 @@ func readNote(c *wire.Cursor, align uint64) (n note) {
 	start := c.Pos()
 	nameSize, descSize := c.U32(), c.U32()
 	n.kind = c.U32()
+	if start == 0 && uint64(nameSize)+uint64(descSize) == uint64(c.Len()) {
+		align = 1
+	}
 
 	// The padding counts from the start of the note.
 	name := c.Bytes(uint64(nameSize))

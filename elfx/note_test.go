@@ -34,6 +34,7 @@ func TestBuildID(t *testing.T) {
 			"8-byte aligned":  {[]elftest.Sec{notes(".note.gnu.property", 8, wide)}, nil, false, buildID},
 			"named wins":      {[]elftest.Sec{notes(".note.a", 4, other), notes(".note.gnu.build-id", 4, gnu)}, nil, false, buildID},
 			"no last padding": {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, []byte("odd"), 1))}, nil, false, []byte("odd")},
+			"OpenHarmony":     {[]elftest.Sec{notes(".note.ohos.ident", 4, s.NoteBytes("OHOS", 0, []byte{0, 1, 0, 0}, 1)), notes(".n", 4, gnu)}, nil, false, buildID},
 			"segment":         {[]elftest.Sec{notes(".n", 4, xen, gnu)}, gnuSegment, true, buildID},
 			"none":            {[]elftest.Sec{notes(".note", 4, xen, s.NoteBytes("Go", 3, buildID, 4))}, nil, false, nil},
 			"empty":           {[]elftest.Sec{notes(".note", 4, s.NoteBytes("GNU", 3, nil, 4))}, nil, false, nil},

@@ -36,6 +36,8 @@ func TestJudgeOddNames(t *testing.T) {
 		{"_Z1fIiEDTclL_Z1gIiET_S0_Efp_EES0_", "decltype ((g<int>)({parm#1})) h<int>(g)", Wrong},
 		{"_Z1fIiEDTclL_Z1giEfp_EET_", "decltype (g({parm#1})) f<int>(int)", Right},
 		{"_Z1fIiEvT_4frefIFbNDTcl4implIS0_EEE4typeEEN4qualIS4_E8functionEE", "void f<int>(int, fref<bool (decltype ((impl<int>)())::type), qual<bool (decltype ((impl<int>)())::type)>::function>)", Unverified},
+		{"_ZN1AIDnXadL_Z1hIiEvPDnEEE1fEv", "A<decltype(nullptr), &(void h<int>(decltype(nullptr)*))>::f()", Right},
+		{"_ZN1AIDnXadL_Z1hIiEvPDnEEE1fEv", "A<decltype(nullptr), &(void h<int>(int*))>::f()", Wrong},
 		{"_GLOBAL__I_000102", "global constructors keyed to 000102", Right},
 		{"_GLOBAL_$D_a.b", "global destructors keyed to a.b", Right},
 		{"_GLOBAL__D__ZN1aC1Ev", "global destructors keyed to a::a()", Right},

@@ -18,6 +18,7 @@ var longhand = strings.NewReplacer(
 	"std::basic_istream<char,std::char_traits<char>>", "std::istream",
 	"std::basic_ostream<char,std::char_traits<char>>", "std::ostream",
 	"std::basic_iostream<char,std::char_traits<char>>", "std::iostream",
+	"std::nullptr_t", "decltype(nullptr)", // LLVM's form, and that of all others
 	",>", ">", // an empty pack
 )
 
