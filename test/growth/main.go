@@ -34,6 +34,7 @@ type options struct {
 	results    string // a file
 	limit      time.Duration
 	verbose    bool
+	keep       string
 }
 
 func main() {
@@ -48,6 +49,7 @@ func main() {
 	flag.StringVar(&o.results, "results", "", "file of results: shapes and programs in it are not measured again, and others are added")
 	flag.DurationVar(&o.limit, "limit", 20*time.Second, "time that a run may take; larger inputs are not tried after it")
 	flag.BoolVar(&o.verbose, "v", false, "print each time and memory")
+	flag.StringVar(&o.keep, "keep", "", "directory for the inputs, which are kept")
 	flag.Parse()
 	o.shapes, o.tools = regexp.MustCompile(*names), regexp.MustCompile(*tools)
 
@@ -69,11 +71,14 @@ const most = 1.1
 
 // measure prints the table, and returns how many exponents of our programs are above most.
 func (o *options) measure(ctx context.Context) (above int, err error) {
-	dir, err := os.MkdirTemp("", "growth-")
-	if err != nil {
-		return 0, err
+	dir := o.keep
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "growth-")
+		if err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(dir)
 	}
-	defer os.RemoveAll(dir)
 	tools := o.installed()
 	known, err := readResults(o.results)
 	if err != nil {
@@ -121,7 +126,9 @@ func (o *options) shape(ctx context.Context, s *shape, tools []tool, dir string,
 		return nil
 	}
 	// The symbol file of dump_syms is an input of others.
-	defer os.RemoveAll(dir)
+	if o.keep == "" {
+		defer os.RemoveAll(dir)
+	}
 	sizes := []int{1}
 	for i := range o.doublings + 1 {
 		sizes = append(sizes, max(s.most>>(o.doublings-i), 2))

@@ -14,11 +14,11 @@ const AnyPath = 0
 // characters are escaped as in symbol files.
 type Paths struct {
 	mu    sync.Mutex
-	ids   map[string]uint32
-	names []string
+	names texts
 	bytes uint64 // of the names
 
-	given      map[string]uint32 // the numbers of texts that ID was called with
+	given      texts    // the texts that ID was called with
+	numbers    []uint32 // by number in given
 	givenBytes int
 }
 
@@ -28,33 +28,35 @@ const maxGiven = 16 << 20
 
 // NewPaths returns an empty table.
 func NewPaths() *Paths {
-	return &Paths{ids: map[string]uint32{}, given: map[string]uint32{}, names: []string{"(unknown file)"}}
+	return &Paths{names: newTexts(), given: newTexts(), numbers: make([]uint32, 1)}
 }
 
 // ID returns the number of a name.
 func (t *Paths) ID(text []byte) uint32 {
+	hash := t.given.hash(text)
 	t.mu.Lock()
-	id, ok := t.given[string(text)]
+	i, ok := t.given.find(hash, text)
+	id := t.numbers[i]
 	t.mu.Unlock()
 	if ok {
 		return id
 	}
 
-	name := cleanPath(Escaped(cleanPath(string(text)))) // an escape is a backslash, which Windows' paths cannot keep
+	name := []byte(cleanPath(Escaped(cleanPath(string(text))))) // an escape is a backslash, which Windows' paths cannot keep
+	nameHash := t.names.hash(name)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	id, ok = t.ids[name]
-	if !ok {
-		// The copy does not keep the section alive that name is in.
-		id = uint32(len(t.names))
-		name = strings.Clone(name)
+	before := len(t.names.spans)
+	id = t.names.number(nameHash, name)
+	if int(id) == before {
 		t.bytes += uint64(len(name))
-		t.ids[name] = id
-		t.names = append(t.names, name)
 	}
-	if t.givenBytes+len(text) <= maxGiven {
-		t.givenBytes += len(text)
-		t.given[string(text)] = id
+	if len(text) > 0 && t.givenBytes+len(text) <= maxGiven {
+		i = t.given.number(hash, text)
+		if int(i) == len(t.numbers) { // no other goroutine has been here since
+			t.givenBytes += len(text)
+			t.numbers = append(t.numbers, id)
+		}
 	}
 	return id
 }
@@ -70,7 +72,10 @@ func (t *Paths) Size() uint64 {
 func (t *Paths) Name(id uint32) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.names[id]
+	if id == AnyPath {
+		return "(unknown file)"
+	}
+	return string(t.names.bytes(id))
 }
 
 // cleanPath resolves "." and "..", and writes Windows' paths with slashes.

@@ -30,7 +30,7 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 	if len(s) == 0 {
 		return 0
 	}
-	n, ok := t.index.Find(hash, func(n uint32) bool { return string(t.bytes(n)) == string(s) })
+	n, ok := t.find(hash, s)
 	if ok {
 		return n
 	}
@@ -46,6 +46,11 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 	t.blocks[b] = append(t.blocks[b], s...)
 	t.index.Add(hash, n)
 	return n
+}
+
+// find returns the number of a string that is not empty, false if it has none.
+func (t *texts) find(hash uint64, s []byte) (n uint32, ok bool) {
+	return t.index.Find(hash, func(n uint32) bool { return string(t.bytes(n)) == string(s) })
 }
 
 // bytes returns the string with a number.
