@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"symkit/test/elftest"
 	"symkit/test/mutant"
 )
 
@@ -67,8 +66,8 @@ func modules(n int) input {
 	return input{crash: c}
 }
 
-// processOf returns a process of one module with functions, without threads.
-func processOf(functions int) *crash {
+// processOfFile returns a process of one module with functions, without threads.
+func processOfFile(functions int) *crash {
 	m, path := moduleOf("lib.so", 0, codeAddr, uint32(16*functions))
 	c := &crash{symbols: map[string]string{path: symbolFile(m, functions)}}
 	c.Modules = []mutant.Module{m}
@@ -77,7 +76,7 @@ func processOf(functions int) *crash {
 
 // threads returns a process of n threads with eight frames each.
 func threads(n int) input {
-	c := processOf(256)
+	c := processOfFile(256)
 	for i := range n {
 		var frames []uint64
 		for j := range 8 {
@@ -90,7 +89,7 @@ func threads(n int) input {
 
 // frames returns a process with one stack of n frames.
 func frames(n int) input {
-	c := processOf(4096)
+	c := processOfFile(4096)
 	c.Threads = [][]uint64{{codeAddr + 8, codeAddr + 24}}
 	for i := range uint64(n) {
 		c.Threads[0] = append(c.Threads[0], codeAddr+16*(i*7%4096)+8)
@@ -100,7 +99,7 @@ func frames(n int) input {
 
 // store returns a process of one module, and a store of n symbol files.
 func store(n int) input {
-	c := processOf(256)
+	c := processOfFile(256)
 	c.Threads = [][]uint64{{codeAddr + 8, codeAddr + 24}}
 	for i := range n {
 		m, path := moduleOf(fmt.Sprintf("lib%d.so", i), uint64(i+1), 0, 0x1000)
@@ -112,22 +111,22 @@ func store(n int) input {
 // imageNumber is the number of the module that has buildID as its id.
 const imageNumber = 0x1111111111111111
 
-// processOfImage returns a process with frames at the places of an image, in stacks of 512.
-func processOfImage(in *input) *crash {
-	if len(in.places) == 0 {
+// processOf returns a process with frames at the places of a module of size bytes, in stacks of 512. The places are
+// addresses of the file, which begins at base.
+func processOf(places []uint64, base uint64, size int) *crash {
+	if len(places) == 0 {
 		return nil
 	}
-	m, _ := moduleOf(moduleName, imageNumber, codeAddr, uint32(len(in.image)))
+	m, _ := moduleOf(moduleName, imageNumber, codeAddr, uint32(size))
 	c := &crash{}
 	c.Modules = []mutant.Module{m}
 	const deepest = 512
-	frames := min(max(len(in.places), 8), 32_768)
+	frames := min(max(len(places), 8), 32_768)
 	for i := range frames {
 		if i%deepest == 0 {
 			c.Threads = append(c.Threads, nil)
 		}
-		place := in.places[i%len(in.places)]
-		c.Threads[i/deepest] = append(c.Threads[i/deepest], codeAddr+place-elftest.LoadBase)
+		c.Threads[i/deepest] = append(c.Threads[i/deepest], codeAddr+places[i%len(places)]-base)
 	}
 	return c
 }

@@ -22,6 +22,9 @@ type input struct {
 	image   []byte   // an ELF file
 	split   []byte   // its .dwp
 	archive []byte   // or an archive of ELF files
+	symbols []byte   // or a symbol file, and
+	changed []byte   // a later one
+	core    []byte   // or a core file
 	places  []uint64 // addresses to ask for
 	crash   *crash   // or a process
 }
@@ -42,7 +45,7 @@ func spread(n int) (places []uint64) {
 }
 
 // shapes are all shapes, in the order of the table.
-var shapes = slices.Concat(imageShapes, recordShapes, companionShapes, crashShapes)
+var shapes = slices.Concat(imageShapes, recordShapes, companionShapes, symbolShapes, crashShapes)
 
 var imageShapes = []shape{
 	{"smallest units", 300_000, smallestUnits},
