@@ -299,7 +299,7 @@ func (d *differ) unwind() {
 	arch := eval.NewArch(a)
 	w := &ruleDiff{parser: eval.NewParser(arch), machines: eval.NewMachines(arch, false)}
 
-	// Both sides are parsed with one Parser, so that equal texts are parsed once.
+	// Both sides are parsed with one Parser, so that equal expressions are parsed once.
 	x, y := w.rules(d.a.File), w.rules(d.b.File)
 	if lost := x.lost + y.lost; lost > 0 {
 		d.c.Unverified(checks.CFI, lost, "too many different sets of rules")

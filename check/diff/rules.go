@@ -49,15 +49,24 @@ func (w *ruleDiff) rules(s *symfile.File) (out ruleSets) {
 		out.stretches = append(out.stretches, stretch{pcs.Range{Lo: lo, Hi: hi}, at, i})
 	}
 
+	// Each text is parsed once.
+	parsed := make([][]eval.Rule, len(s.Rules.Texts))
+	rulesOf := func(text uint32) []eval.Rule {
+		if parsed[text] == nil {
+			parsed[text] = w.parser.Parse(nil, s.Rules.Texts[text])
+		}
+		return parsed[text]
+	}
+
 	// Each record ends the range of the one before it.
 	for _, in := range s.UsedInits() {
-		state := eval.Override(nil, w.parser.Parse(s.Rules.Texts[in.Rules]))
+		state := eval.Override(nil, rulesOf(in.Rules))
 		lo, at := in.Addr, in.At
 		for _, d := range s.DeltasOf(&in) {
 			if d.Addr > lo {
 				add(lo, d.Addr, at, state)
 			}
-			state = eval.Override(state, w.parser.Parse(s.Rules.Texts[d.Rules]))
+			state = eval.Override(state, rulesOf(d.Rules))
 			lo, at = d.Addr, d.At
 		}
 		add(lo, in.End, at, state)

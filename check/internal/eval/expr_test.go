@@ -119,7 +119,7 @@ func FuzzExpression(f *testing.F) {
 				if r := text.Record(next); r.Init() {
 					rules, end = nil, r.Addr+r.Size
 				}
-				rules = Override(slices.Clone(rules), parser.Parse(text.Record(next).Rules))
+				rules = Override(slices.Clone(rules), parser.Parse(nil, text.Record(next).Rules))
 			}
 			m := newMachine(a, pc, false)
 			m.PC = pc

@@ -114,7 +114,7 @@ func BenchmarkPostfix(b *testing.B) {
 // TestRuleParser checks that rules are divided where a token ends in a colon.
 func TestRuleParser(t *testing.T) {
 	p := NewParser(x86_64(t))
-	rules := p.Parse([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^ $rbx: $rbx $rip: 1 nosuch: 2"))
+	rules := p.Parse(nil, []byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^ $rbx: $rbx $rip: 1 nosuch: 2"))
 	want := []struct {
 		reg  cfi.Reg
 		text string

@@ -3,9 +3,11 @@ package eval
 import (
 	"bytes"
 	"errors"
+	"hash/maphash"
 	"slices"
 
 	"symkit/cfi"
+	"symkit/internal/hashindex"
 )
 
 // SameRules reports whether two sets of rules have the same text.
@@ -65,42 +67,40 @@ type Rule struct {
 	Text string
 }
 
-// Parser parses rules. Each distinct text is parsed once.
+// Parser parses rules. Each distinct expression is parsed once.
 type Parser struct {
 	Arch  *Arch
-	rules map[string][]Rule
-	progs map[string]*program
+	exprs []expression
+	index hashindex.Index // of exprs
+	seed  maphash.Seed
+}
+
+// expression is a text and what is parsed of it.
+type expression struct {
+	text string
+	prog *program
 }
 
 // NewParser returns a Parser for the register names of a.
 func NewParser(a *Arch) *Parser {
-	return &Parser{Arch: a, rules: map[string][]Rule{}, progs: map[string]*program{}}
+	return &Parser{Arch: a, seed: maphash.MakeSeed()}
 }
 
-// Parse returns the rules of one record. The strict reader has verified that they are pairs.
-func (p *Parser) Parse(text []byte) []Rule {
-	if rules, ok := p.rules[string(text)]; ok {
-		return rules
-	}
-	var rules []Rule
-
+// Parse appends the rules of one record. The strict reader has verified that they are pairs.
+func (p *Parser) Parse(rules []Rule, text []byte) []Rule {
 	// A rule ends where the name of the next one begins.
 	rest := text
 	for len(rest) > 0 {
 		name, after, _ := bytes.Cut(rest, []byte(": "))
 		end := NextRule(after)
-		expr := string(bytes.TrimSuffix(after[:end], []byte(" ")))
-		rules = append(rules, Rule{p.register(string(name)), p.program(expr), expr})
+		expr := p.expression(bytes.TrimSuffix(after[:end], []byte(" ")))
+		rules = append(rules, Rule{p.register(string(name)), expr.prog, expr.text})
 		rest = after[end:]
-	}
-
-	if len(p.rules) < maxDistinctRules {
-		p.rules[string(text)] = rules
 	}
 	return rules
 }
 
-// maxDistinctRules bounds the number of texts that a Parser keeps.
+// maxDistinctRules bounds the number of expressions that a Parser keeps.
 const maxDistinctRules = 1 << 20
 
 // NextRule returns the position of the next "REG:" in text, its length if there is none.
@@ -117,17 +117,20 @@ func NextRule(text []byte) int {
 	return len(text)
 }
 
-// program returns the parsed expression.
-func (p *Parser) program(expr string) *program {
-	if prog, ok := p.progs[expr]; ok {
-		return prog
+// expression returns the parsed expression.
+func (p *Parser) expression(text []byte) expression {
+	hash := maphash.Bytes(p.seed, text)
+	i, ok := p.index.Find(hash, func(i uint32) bool { return p.exprs[i].text == string(text) })
+	if ok {
+		return p.exprs[i]
 	}
-
-	prog := parsePostfix(p.Arch, expr)
-	if len(p.progs) < maxDistinctRules {
-		p.progs[expr] = prog
+	expr := expression{text: string(text)}
+	expr.prog = parsePostfix(p.Arch, expr.text)
+	if len(p.exprs) < maxDistinctRules {
+		p.index.Add(hash, uint32(len(p.exprs)))
+		p.exprs = append(p.exprs, expr)
 	}
-	return prog
+	return expr
 }
 
 // register returns the number of a register name.

@@ -24,12 +24,14 @@ func (l *linter) rules() {
 	// Each different text is judged once.
 	p := eval.NewParser(eval.NewArch(l.arch))
 	traits := make([]trait, len(s.Rules.Texts))
+	var rules []eval.Rule
 	for i, text := range s.Rules.Texts {
-		traits[i] = traitOf(p.Parse(text))
+		rules = p.Parse(rules[:0], text)
+		traits[i] = traitOf(rules)
 	}
 	faults := func(at uint32, addr uint64, text uint32) {
 		if traits[text]&traitFaulty != 0 {
-			ruleErrors(p.Parse(s.Rules.Texts[text]), func(err error, rule string) {
+			ruleErrors(p.Parse(nil, s.Rules.Texts[text]), func(err error, rule string) {
 				l.wrong(checks.Rules, at, addr, "rule %q: %v", rule, err)
 			})
 		}

@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"symkit/internal/hashindex"
 )
 
 // Table numbers names and decides which texts are acceptable for them. A
@@ -24,7 +26,7 @@ type Table struct {
 
 	mu    sync.Mutex
 	texts texts
-	index Index // of keys
+	index hashindex.Index // of keys
 	keys  []storedKey
 	// first has the hashes of the first acceptable text of each name. Nearly all comparisons end
 	// there; the texts themselves would take most of the memory.

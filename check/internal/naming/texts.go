@@ -1,13 +1,17 @@
 package naming
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"symkit/internal/hashindex"
+)
 
 // texts numbers strings and keeps each distinct string once. Number 0 is the empty
 // string. The strings lie in large blocks, so that the garbage collector finds no pointer in
 // hundreds of thousands of names.
 type texts struct {
 	seed   maphash.Seed
-	index  Index
+	index  hashindex.Index
 	spans  []span // by number
 	blocks [][]byte
 }

@@ -3,8 +3,10 @@ package symfile
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	"symkit/emit"
+	"symkit/internal/hashindex"
 	"symkit/internal/limitof"
 	"symkit/limits"
 )
@@ -21,7 +23,7 @@ var ErrTooMany = errors.New("too many records to check in memory")
 // FUNC before, or to none. The calls of body are in order. If the file is large, they are on
 // another goroutine, and come after calls of bad and each for later lines. The records are within the limits l.
 func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
-	s := &File{text: text}
+	s := &File{text: text, Rules: Rules{seed: maphash.MakeSeed()}}
 	q := newBodies(len(text.Bytes), func(f *Func, b *Body) {
 		s.cover(b)
 		if body != nil && (f != nil || len(b.Lines)+len(b.Inlines) > 0) {
@@ -35,7 +37,7 @@ func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), e
 	if err != nil {
 		return nil, err
 	}
-	s.Rules.index = nil
+	s.Rules.index = hashindex.Index{}
 	return s, nil
 }
 

@@ -5,11 +5,13 @@ package symfile
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 
 	"symkit/check/internal/pcs"
 	"symkit/emit"
+	"symkit/internal/hashindex"
 )
 
 // File is the records of a symbol file. The records of each class are in the order of the file.
@@ -132,23 +134,23 @@ type Delta struct {
 // are kept once, unless there are more than maxDistinctRules.
 type Rules struct {
 	Texts [][]byte
-	index map[string]uint32 // of the first texts; nil after the file is read
+	index hashindex.Index // of the first texts, while the file is read
+	seed  maphash.Seed
 }
 
 const maxDistinctRules = 1 << 20
 
 // add returns the index of a text.
 func (r *Rules) add(text []byte) uint32 {
-	if i, ok := r.index[string(text)]; ok {
+	hash := maphash.Bytes(r.seed, text)
+	i, ok := r.index.Find(hash, func(i uint32) bool { return string(r.Texts[i]) == string(text) })
+	if ok {
 		return i
 	}
-	i := uint32(len(r.Texts))
+	i = uint32(len(r.Texts))
 	r.Texts = append(r.Texts, text)
 	if i < maxDistinctRules {
-		if r.index == nil {
-			r.index = map[string]uint32{}
-		}
-		r.index[string(text)] = i
+		r.index.Add(hash, i)
 	}
 	return i
 }

@@ -69,7 +69,7 @@ func TestMemoPairs(t *testing.T) {
 	w := newTestWorker()
 	m := &w.memo
 	p := eval.NewParser(w.arch)
-	first, pc := p.Parse([]byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")), p.Parse([]byte("$rbx: $rip 1 +"))
+	first, pc := p.Parse(nil, []byte(".cfa: $rsp 8 + .ra: .cfa -8 + ^")), p.Parse(nil, []byte("$rbx: $rip 1 +"))
 	m.row(w, &cfi.Row{CFA: cfi.Rule{Kind: cfi.KindReg, Reg: 7, Off: 8}}, 16)
 	begin := func(text uint32, rules []eval.Rule) []eval.Rule {
 		m.state = 0

@@ -36,7 +36,7 @@ func TestSegments(t *testing.T) {
 		w.inits = s.UsedInits()
 		p := eval.NewParser(w.arch)
 		for _, rules := range s.Rules.Texts {
-			w.rules = append(w.rules, p.Parse(rules))
+			w.rules = append(w.rules, p.Parse(nil, rules))
 		}
 		collect := func(lo, hi uint64) (list []string) {
 			w.segments(lo, hi, func(x segment) { list = append(list, fmt.Sprint(x, len(w.state), w.state)) })

@@ -68,7 +68,7 @@ func Compare(ctx context.Context, r *Input) (*collect.Outcome, error) {
 	u.inits = s.UsedInits()
 	parser := eval.NewParser(u.arch)
 	for _, text := range s.Rules.Texts {
-		u.rules = append(u.rules, parser.Parse(text))
+		u.rules = append(u.rules, parser.Parse(nil, text))
 	}
 	if err := u.compare(ctx); err != nil {
 		return nil, err

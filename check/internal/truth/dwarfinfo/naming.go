@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"symkit/check/internal/naming"
+	"symkit/internal/hashindex"
 )
 
 // decl is the attributes that name a DIE. The strings alias sections.
@@ -112,7 +113,7 @@ func (u *Unit) farDecl(at Ref) *decl {
 type Namer struct {
 	table *naming.Table
 	seed  maphash.Seed
-	index naming.Index // of names
+	index hashindex.Index // of names
 	names []named
 	paths map[pathKey]uint32
 	list  []scopePath // by number; number 0 is the path of names in no scope
