@@ -63,7 +63,7 @@ func IsArchiveName(name string) bool {
 
 // maxArchives bounds the archives, and maxEntries the entries of directories, that are looked at for archives.
 const (
-	maxArchives = 256
+	maxArchives = 1 << 12
 	maxEntries  = 1 << 14
 )
 
@@ -71,6 +71,7 @@ const (
 type archives struct {
 	once  sync.Once
 	paths []string
+	known map[string]bool // the paths
 
 	mu      sync.Mutex
 	members map[string][]library // by the path of the archive; damaged members are left out
@@ -190,27 +191,40 @@ func (a *archives) list(path string, left *int) (below []string) {
 
 // add adds a file with the name of an archive.
 func (a *archives) add(path string, mode fs.FileMode) {
-	if mode.IsRegular() && IsArchiveName(path) && len(a.paths) < maxArchives && !slices.Contains(a.paths, path) {
+	if mode.IsRegular() && IsArchiveName(path) && len(a.paths) < maxArchives && !a.known[path] {
+		if a.known == nil {
+			a.known = map[string]bool{}
+		}
+		a.known[path] = true
 		a.paths = append(a.paths, path)
 	}
 }
 
-// embedded returns the members of archives that can be the file of m: those of the archive at the path in the dump, then
-// those of the archives at hand.
+// embedded returns the members of archives that can be the file of m: those with its build id, then those of its place or
+// name whose build id is unknown; in each case those of the archive at the path in the dump before those of the archives
+// at hand, which can be many builds of one app. If there are none, the first one of another build shows why.
 func (f *Files) embedded(m *walk.Module) (found []archive.Member) {
 	in, _ := splitPath(m.Path)
-	var others []archive.Member // of other names
+	var unknown, others []archive.Member
 	for _, path := range f.archivesOf(m) {
 		for _, member := range f.archives.of(path, f.Limits) {
+			same := m.BuildID != nil && bytes.Equal(m.BuildID, member.id)
+			fits := isAt(&member.Member, m) || hasName(&member.Member, in.member, m.Name, m.File())
 			switch {
-			case isAt(&member.Member, m), hasName(&member.Member, in.member, m.Name, m.File()):
+			case same:
 				found = append(found, member.Member)
-			case m.BuildID != nil && bytes.Equal(m.BuildID, member.id):
+			case fits && (m.BuildID == nil || member.id == nil):
+				unknown = append(unknown, member.Member)
+			case fits && others == nil:
 				others = append(others, member.Member)
 			}
 		}
 	}
-	return append(found, others...)
+	found = append(found, unknown...)
+	if found == nil {
+		return others
+	}
+	return found
 }
 
 // archivesOf returns the paths of the archives that can have the file of m.
@@ -219,20 +233,15 @@ func (f *Files) archivesOf(m *walk.Module) (paths []string) {
 	if inside && filepath.IsAbs(in.archive) && !m.Foreign {
 		paths = f.below(in.archive)
 	}
-	if IsArchiveName(f.Exe) {
+	if IsArchiveName(f.Exe) && !slices.Contains(paths, f.Exe) {
 		paths = append(paths, f.Exe)
 	}
-	if inside || m.BuildID != nil {
-		paths = append(paths, f.atHand()...)
+	if !inside && m.BuildID == nil {
+		return paths
 	}
 	// An archive may be at hand by several of the ways.
-	var each []string
-	for _, path := range paths {
-		if !slices.Contains(each, path) {
-			each = append(each, path)
-		}
-	}
-	return each
+	others := f.atHand()
+	return append(paths, slices.DeleteFunc(slices.Clone(others), func(path string) bool { return slices.Contains(paths, path) })...)
 }
 
 // isAt reports whether the process mapped a module where a member of an archive begins.

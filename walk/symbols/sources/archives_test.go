@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -290,4 +291,141 @@ func TestIdentify(t *testing.T) {
 		}
 		files.Close()
 	}
+}
+
+// TestManyBuilds: of 300 builds of one app in a directory, the one with the build id is the file, and no other one is
+// opened. Without any, one says why.
+func TestManyBuilds(t *testing.T) {
+	data, id := library2(t)
+	at := bytes.Index(data, id)
+	dir := t.TempDir()
+	for i := range 300 {
+		other := bytes.Clone(data)
+		if i != 290 {
+			binary.LittleEndian.PutUint32(other[at:], uint32(i))
+		}
+		build := packed(t, func(w *zip.Writer) error { return add(w, "lib/x86_64/libtwo.so", zip.Store, other) })
+		err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("app-%03d.apk", i)), build, 0o666)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := &Files{Archives: []string{dir}}
+	defer files.Close()
+	// The other probe is that of the directory of build ids.
+	file, probes := files.Binary(&walk.Module{Path: "/data/app/x/base.apk!libtwo.so", Name: "libtwo.so", BuildID: id})
+	if file == nil || !strings.HasSuffix(file.Path(), "app-290.apk!/lib/x86_64/libtwo.so") || len(probes) != 2 {
+		t.Errorf("%v", probes)
+	}
+	file, probes = files.Binary(&walk.Module{Path: "/data/app/x/base.apk!libtwo.so", Name: "libtwo.so", BuildID: []byte{1, 2, 3, 4}})
+	if file != nil || len(probes) != 2 || !strings.Contains(probes[1].Err.Error(), "build id differs") {
+		t.Errorf("%v", probes)
+	}
+}
+
+// TestZipForms: an APK with a signing block, of the zip64 form, with data descriptors after stored members, with a comment,
+// with members at odd offsets.
+func TestZipForms(t *testing.T) {
+	data, id := library2(t)
+	for _, form := range []struct {
+		name              string
+		zip64, descriptor bool
+		align             int
+		block, comment    []byte
+	}{
+		{name: "plain", align: 4096},
+		{name: "signed", align: 4096, block: signingBlock(4)},
+		{name: "zip64", align: 4096, zip64: true},
+		{name: "descriptor", align: 4096, descriptor: true},
+		{name: "comment", align: 4096, comment: []byte("store=internal")},
+		{name: "16 KiB", align: 1 << 14},
+		{name: "odd", align: 17},
+		{name: "all", align: 1 << 14, zip64: true, descriptor: true, block: signingBlock(1 << 16), comment: make([]byte, 1<<16-1)},
+	} {
+		apk, start := storedZip("lib/x86_64/libtwo.so", data, form.align, form.zip64, form.descriptor, form.block, form.comment)
+		dir := put(t, "base.apk", apk)
+		for _, m := range []*walk.Module{
+			{Path: "/data/app/~~a==/b-c==/base.apk!libtwo.so", Name: "libtwo.so", BuildID: id},
+			{Path: "/data/app/~~a==/b-c==/base.apk", Name: "base.apk", BuildID: id}, // no member has the name
+			{Path: "/data/app/~~a==/b-c==/base.apk", Name: "base.apk", Offset: start},
+		} {
+			files := &Files{Archives: []string{dir}}
+			file := files.Local(m)
+			if file == nil || !bytes.Equal(file.BuildID(), id) {
+				t.Errorf("%s, %s, offset %#x: not found", form.name, m.Path, m.Offset)
+			}
+			files.Close()
+		}
+	}
+}
+
+// signingBlock is an APK Signing Block with n bytes, which lies before the central directory.
+func signingBlock(n int) []byte {
+	pair := binary.LittleEndian.AppendUint64(nil, uint64(n+4))
+	pair = append(binary.LittleEndian.AppendUint32(pair, 0x7109871a), make([]byte, n)...)
+	size := binary.LittleEndian.AppendUint64(nil, uint64(len(pair)+24))
+	return append(append(append(bytes.Clone(size), pair...), size...), "APK Sig Block 42"...)
+}
+
+// storedZip writes a zip file with one stored member (APPNOTE 4.3), and returns where its bytes begin: at a multiple of
+// align. before lies before the central directory.
+func storedZip(name string, data []byte, align int, zip64, descriptor bool, before, comment []byte) (out []byte, start uint64) {
+	le := binary.LittleEndian
+	sum, size := crc32.ChecksumIEEE(data), uint32(len(data))
+	flags, here, length := uint16(0), sum, size
+	if descriptor {
+		flags, here, length = 8, 0, 0
+	}
+	var extra []byte
+	if zip64 {
+		length = ^uint32(0)
+		extra = le.AppendUint64(le.AppendUint64([]byte{1, 0, 16, 0}, uint64(size)), uint64(size))
+	}
+	const header = 30
+	fill := (align - (header+len(name)+len(extra)+4)%align) % align
+	extra = append(append(extra, 0x35, 0xd9, byte(fill), byte(fill>>8)), make([]byte, fill)...)
+	out = le.AppendUint16(le.AppendUint16([]byte("PK\x03\x04"), 45), flags)
+	out = append(out, 0, 0, 0, 0, 0x21, 0)
+	out = le.AppendUint32(le.AppendUint32(le.AppendUint32(out, here), length), length)
+	out = le.AppendUint16(le.AppendUint16(out, uint16(len(name))), uint16(len(extra)))
+	out = append(append(out, name...), extra...)
+	start = uint64(len(out))
+	out = append(out, data...)
+	if descriptor {
+		out = le.AppendUint32(append(out, "PK\x07\x08"...), sum)
+		if zip64 {
+			out = le.AppendUint64(le.AppendUint64(out, uint64(size)), uint64(size))
+		} else {
+			out = le.AppendUint32(le.AppendUint32(out, size), size)
+		}
+	}
+	out = append(out, before...)
+
+	directory, offset, count := uint64(len(out)), uint32(0), uint16(1)
+	extra = nil
+	if zip64 {
+		size, offset, count = ^uint32(0), ^uint32(0), ^uint16(0)
+		extra = le.AppendUint64(le.AppendUint64(le.AppendUint64([]byte{1, 0, 24, 0}, uint64(len(data))), uint64(len(data))), 0)
+	}
+	out = le.AppendUint16(append(out, "PK\x01\x02\x2d\x00\x2d\x00"...), flags)
+	out = append(out, 0, 0, 0, 0, 0x21, 0)
+	out = le.AppendUint32(le.AppendUint32(le.AppendUint32(out, sum), size), size)
+	out = le.AppendUint16(le.AppendUint16(out, uint16(len(name))), uint16(len(extra)))
+	out = append(out, make([]byte, 10)...)
+	out = append(append(le.AppendUint32(out, offset), name...), extra...)
+	length64 := uint64(len(out)) - directory
+	if zip64 {
+		at := uint64(len(out))
+		out = le.AppendUint64(append(out, "PK\x06\x06"...), 44)
+		out = append(out, 45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+		for _, v := range []uint64{1, 1, length64, directory} {
+			out = le.AppendUint64(out, v)
+		}
+		out = le.AppendUint64(append(out, "PK\x06\x07\x00\x00\x00\x00"...), at)
+		out = append(out, 1, 0, 0, 0)
+		length64, directory = 1<<32-1, 1<<32-1
+	}
+	out = le.AppendUint16(le.AppendUint16(append(out, "PK\x05\x06\x00\x00\x00\x00"...), count), count)
+	out = le.AppendUint32(le.AppendUint32(out, uint32(length64)), uint32(directory))
+	return append(le.AppendUint16(out, uint16(len(comment))), comment...), start
 }
