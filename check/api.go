@@ -86,10 +86,11 @@ func SFrame(ctx context.Context, img *elfx.Image, opt report.Options) (rep *repo
 		}
 		var found *collect.Outcome
 		opt.Only = []string{checks.SFrame}
-		found, err = sframes.Compare(ctx, &sframes.Input{Image: img, Code: image.CodeOf(img.Main), Findings: true, Report: opt})
+		var coverage report.Coverage
+		found, coverage, err = sframes.Compare(ctx, &sframes.Input{Image: img, Code: image.CodeOf(img.Main), Findings: true, Report: opt})
 		if err == nil {
 			rep = found.Report(nil)
-			rep.Section = ".sframe"
+			rep.Section, rep.Coverage = ".sframe", []report.Coverage{coverage}
 		}
 		return nil
 	})

@@ -42,6 +42,7 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 	// needs one goroutine.
 	var funcs, frames, tables, publics *collect.Outcome
 	var missing []report.Function
+	var table report.Coverage
 	err = par.Do(ctx, in.Jobs,
 		func() error { funcs, missing = compare.Funcs(in, units); return nil },
 		func() (err error) {
@@ -50,7 +51,7 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 			return err
 		},
 		func() (err error) {
-			tables, err = sframes.Compare(ctx, &sframes.Input{
+			tables, table, err = sframes.Compare(ctx, &sframes.Input{
 				Image: img, Code: in.Truth.Code, Bias: in.Bias, Findings: slices.Contains(opt.Only, checks.SFrame), Report: in.Report})
 			return err
 		},
@@ -63,6 +64,9 @@ func file(ctx context.Context, img *elfx.Image, sym []byte, opt Options) (*repor
 
 	rep := found.Report(in.Sym.Text)
 	rep.Coverage = in.Sym.Coverage(in.RelativeCode())
+	if slices.Contains(opt.Only, checks.SFrame) {
+		rep.Coverage = append(rep.Coverage, table)
+	}
 	if rep.Check(checks.Module) != nil {
 		rep.OtherModule = other
 	}

@@ -113,9 +113,9 @@ func (f *Finding) rule() string {
 
 // Coverage is how much of the code the records of one class cover, in bytes.
 type Coverage struct {
-	Class string `json:"class"` // "functions", "lines", "inlines", "cfi"
+	Class string `json:"class"` // "functions", "lines", "inlines", "cfi", "sframe"
 	// Code is the size of the executable sections; without an ELF file, of the
-	// FUNC records.
+	// FUNC records; of "sframe", of the code that .eh_frame describes.
 	Code uint64 `json:"code_bytes"`
 	// Covered is how much of this code the symbol file covers.
 	Covered uint64 `json:"covered_bytes"`

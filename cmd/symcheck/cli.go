@@ -81,7 +81,7 @@ type output struct {
 	Only     []string `placeholder:"CHECK" help:"Run only these checks: ${checks}. sframe alone needs no symbol file."`
 	Require  []string `placeholder:"CHECK" help:"Records that must be present, compared and verified: a check that could not be made is a finding."`
 	Allow    []string `placeholder:"GAP" help:"No finding: unverified (more than 1 % of a class could not be compared, because of a limit or a form that symcheck does not read), loss (more than 10 % of a class is missing)."`
-	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99."`
+	Coverage []string `name:"min-coverage" placeholder:"CLASS:PERCENT" help:"Least share of the code that functions, lines, inlines or cfi must cover, as lines:95,cfi:99; with --only=sframe, the share of the code of .eh_frame that sframe must cover."`
 	sourceFlags
 	Verbose bool `short:"v" help:"Write all warnings and errors, in full length."`
 
@@ -132,7 +132,7 @@ func (o *output) thresholds() error {
 }
 
 // classes are the classes of records that a report.Coverage has.
-var classes = []string{"functions", "lines", "inlines", "cfi"}
+var classes = []string{"functions", "lines", "inlines", "cfi", "sframe"}
 
 // options translates the flags into options of package check.
 func (o *output) options() report.Options {

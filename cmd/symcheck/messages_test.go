@@ -41,7 +41,7 @@ func TestMessages(t *testing.T) {
 		elf     = "; give the ELF file that the symbol file was made from"
 		checks  = "want one of grammar, canonical, duplicates, order, overlaps, nesting, consumers, rules, stack-win, module, functions, names, code, lines, inlines, publics, cfi, signal-frames, sframe"
 		unknown = "not an address that is known; give a path, or an address that begins with https:// or http:// or s3://"
-		parts   = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi"
+		parts   = "want CLASS:PERCENT, CLASS one of functions, lines, inlines, cfi, sframe"
 	)
 	tests := map[string]programtest.Message{ // by the arguments
 		// The number of files, and their order.

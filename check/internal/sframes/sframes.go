@@ -13,14 +13,16 @@ import (
 
 	"symkit/check/internal/checks"
 	"symkit/check/internal/collect"
+	"symkit/check/internal/pcs"
 	"symkit/check/report"
 	"symkit/internal/bounds"
 	"symkit/internal/limitof"
 	"symkit/internal/quantity"
 )
 
-// Compare verifies the .sframe sections of an image.
-func Compare(ctx context.Context, in *Input) (*collect.Outcome, error) {
+// Compare verifies the .sframe sections of an image. The coverage is that of the code that .eh_frame describes; without
+// .eh_frame, of all code.
+func Compare(ctx context.Context, in *Input) (*collect.Outcome, report.Coverage, error) {
 	v := &verifier{in: in, c: collect.New(in.Report), causes: map[string]uint64{},
 		records: bounds.NewRecords(in.Report.Limits, limitof.FrameRecords, in.Image.Size())}
 	if in.Findings {
@@ -30,14 +32,18 @@ func Compare(ctx context.Context, in *Input) (*collect.Outcome, error) {
 		v.c.Begin(checks.SFrame, "PCs")
 		err := v.run(ctx)
 		if err != nil {
-			return nil, err
+			return nil, report.Coverage{}, err
 		}
 	}
 
 	if n := quantity.Count(v.total, "defect", "defects"); v.total > 0 && !in.Findings {
 		v.c.Note(checks.SFrame, fmt.Sprintf("%s of .sframe (%s): --only=sframe lists them", n, v.kinds()))
 	}
-	return v.c, nil
+	code := in.Code
+	if len(v.dwarf) > 0 {
+		code = pcs.SetOf(v.dwarf)
+	}
+	return v.c, report.Coverage{Class: checks.SFrame, Code: code.Size(), Covered: pcs.Within(code, pcs.SetOf(v.funcs))}, nil
 }
 
 // run looks for each cause.
