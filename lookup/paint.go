@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -16,7 +17,7 @@ type interval struct {
 // innermost, and of those that begin together the one of the scope that comes last: a call comes after the
 // function or the call around it. paint sorts code.
 func paint(code []interval) (starts []uint64, innermost []int32) {
-	slices.SortFunc(code, func(a, b interval) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.scope, b.scope)) })
+	sortCode(code)
 	starts, innermost = make([]uint64, 0, 2*len(code)), make([]int32, 0, 2*len(code))
 	change := func(at uint64, scope int32) {
 		last := len(starts) - 1
@@ -50,4 +51,28 @@ func paint(code []interval) (starts []uint64, innermost []int32) {
 	}
 	closeTo(^uint64(0))
 	return slices.Clip(starts), slices.Clip(innermost)
+}
+
+// sortCode sorts code by address and scope. In general the scopes ascend already, and the code of a unit lies together:
+// then a number has the address and the place of an interval, and sorting numbers takes a third of the time.
+func sortCode(code []interval) {
+	base, top, inOrder := ^uint64(0), uint64(0), true
+	for i := range code {
+		base, top = min(base, code[i].lo), max(top, code[i].lo)
+		inOrder = inOrder && (i == 0 || code[i-1].scope <= code[i].scope)
+	}
+	digits := bits.Len(uint(len(code)))
+	if !inOrder || len(code) > 0 && bits.Len64(top-base)+digits > 64 {
+		slices.SortFunc(code, func(a, b interval) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.scope, b.scope)) })
+		return
+	}
+	keys := make([]uint64, len(code))
+	for i := range code {
+		keys[i] = (code[i].lo-base)<<digits | uint64(i)
+	}
+	slices.Sort(keys)
+	old := slices.Clone(code)
+	for i, key := range keys {
+		code[i] = old[key&(1<<digits-1)]
+	}
 }

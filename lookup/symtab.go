@@ -23,8 +23,14 @@ type symbolTable struct {
 	text  string // the names of all, one after the other
 	asked atomic.Int32
 
-	sorted func() []entry // all by address: one symbol for each address
+	sorted func() ordered
 	byName func() []int32 // indexes of all, by name
+}
+
+// ordered is symbols by address, one for each address, and their addresses, which are searched.
+type ordered struct {
+	list  []entry
+	addrs []uint64
 }
 
 // few is the number of addresses that are looked for from end to end.
@@ -152,17 +158,22 @@ func hasMarks(m elf.Machine) bool {
 }
 
 // sort returns the symbols by address. Of those at one address the last one with the largest size counts.
-func (t *symbolTable) sort() []entry {
-	list := slices.Clone(t.all)
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size)) })
-	n := 0
-	for i := range list {
-		if i+1 == len(list) || list[i+1].addr != list[i].addr {
-			list[n] = list[i]
-			n++
+func (t *symbolTable) sort() (o ordered) {
+	order := make([]int32, len(t.all))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		x, y := &t.all[a], &t.all[b]
+		return cmp.Or(cmp.Compare(x.addr, y.addr), cmp.Compare(x.size, y.size), cmp.Compare(a, b))
+	})
+	for i, n := range order {
+		if i+1 == len(order) || t.all[order[i+1]].addr != t.all[n].addr {
+			o.list = append(o.list, t.all[n])
+			o.addrs = append(o.addrs, t.all[n].addr)
 		}
 	}
-	return list[:n]
+	return o
 }
 
 // sortNames returns the indexes of all symbols, by name, and those of one name by address.
@@ -189,12 +200,12 @@ func (t *symbolTable) symbol(e *entry) Symbol {
 // last returns the last symbol at or below addr, or nil.
 func (t *symbolTable) last(addr uint64) *entry {
 	if t.asked.Load() >= few {
-		list := t.sorted()
-		i := sort.Search(len(list), func(i int) bool { return list[i].addr > addr }) - 1
+		o := t.sorted()
+		i := sort.Search(len(o.addrs), func(i int) bool { return o.addrs[i] > addr }) - 1
 		if i < 0 {
 			return nil
 		}
-		return &list[i]
+		return &o.list[i]
 	}
 
 	t.asked.Add(1)

@@ -2,6 +2,7 @@ package symbolizers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"runtime"
@@ -13,7 +14,8 @@ import (
 // Lines are answered in batches. The other side of a pipe waits for answers before it asks again, so a batch ends
 // where no more input is there; a file fills batches up to their limit. The lines of a batch are answered in the
 // order of their addresses, since what is known of near addresses is near in memory, and written in their own order.
-// Three steps work at the same time: a reader reads blocks, a sorter makes batches of them, and Serve answers.
+// Four steps work at the same time: a reader reads blocks, a sorter makes batches of them, Serve answers, and a writer
+// writes.
 
 // Questions say how lines are answered.
 type Questions struct {
@@ -41,9 +43,15 @@ const maxLine = 1 << 20
 // it takes others.
 const (
 	blockSize  = 1 << 16
-	mostBlocks = 31
+	mostBlocks = 20
 	chunkSize  = 256
 )
+
+// usualAnswer is about how many bytes an answer has.
+const usualAnswer = 160
+
+// batchCount is the number of batches: one for each step but that of the reader.
+const batchCount = 3
 
 // Serve reads lines from in until its end or that of ctx, and writes the answer for each line to out, in order. Lines
 // come without their ends.
@@ -52,26 +60,62 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 	defer close(stop)
 	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), stop: stop}
 	go r.run()
-	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, 2), stop: stop}
-	s.free <- &batch{}
-	s.free <- &batch{}
-	go s.run()
-	idle := make(chan Answerer, runtime.GOMAXPROCS(0))
-	for b := range s.batches {
-		err := b.answer(ctx, q.Answerer, idle)
-		if err != nil {
-			return err
-		}
-		err = b.write(out)
-		if err != nil {
-			return err
-		}
-		s.free <- b
+	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, batchCount), stop: stop}
+	for range batchCount {
+		s.free <- &batch{}
 	}
-	if r.err == io.EOF {
+	go s.run()
+	w := &writer{out: out, batches: make(chan *batch), free: s.free, ended: make(chan struct{})}
+	go w.run()
+
+	err := s.answer(ctx, w)
+	close(w.batches)
+	<-w.ended
+	err = cmp.Or(err, w.err)
+	switch {
+	case err != nil:
+		return err
+	case r.err == io.EOF:
 		return ctx.Err()
 	}
 	return r.err
+}
+
+// answer answers batches until their end, or that of the writer.
+func (s *sorter) answer(ctx context.Context, w *writer) error {
+	idle := make(chan Answerer, runtime.GOMAXPROCS(0))
+	for b := range s.batches {
+		err := b.answer(ctx, s.q.Answerer, idle)
+		if err != nil {
+			return err
+		}
+		select {
+		case w.batches <- b:
+		case <-w.ended:
+			return nil
+		}
+	}
+	return nil
+}
+
+// writer writes answers while later ones are made.
+type writer struct {
+	out     io.Writer
+	batches chan *batch
+	free    chan *batch
+	ended   chan struct{} // closed at the end, when err is known
+	err     error
+}
+
+func (w *writer) run() {
+	defer close(w.ended)
+	for b := range w.batches {
+		w.err = b.write(w.out)
+		if w.err != nil {
+			return
+		}
+		w.free <- b
+	}
 }
 
 // reader reads blocks beside the work on earlier ones.
@@ -297,8 +341,9 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 		default:
 			a = answerer()
 		}
-		dst := b.chunks[i][:0]
-		for _, q := range b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))] {
+		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
+		dst := slices.Grow(b.chunks[i][:0], usualAnswer*len(lines))
+		for _, q := range lines {
 			from := len(dst)
 			dst = a.Answer(dst, b.line(int(q.line)), q.addr)
 			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
