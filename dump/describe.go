@@ -46,7 +46,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	// Each goroutine writes the elements of its own groups and units.
 	out := make([]record.Func, len(merged.Funcs))
 	mem.Populate(out) // a page that the collector reads first costs the system, and all processors, a second time
-	covered := make([][]dwarfx.Span, len(groups))
+	covered, kept := make([][]dwarfx.Span, len(groups)), make([]*dwarfx.LineTable, len(groups))
 	overlapping, calls := make([]int, len(list)), make([]int, len(list))
 	callErrs, lostCalls := make([]error, len(list)), make([]int, len(list))
 	for i, u := range list {
@@ -102,6 +102,9 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 				return err
 			}
 			covered[g] = reader.Covered(only)
+			if len(covered[g]) > 0 {
+				kept[g] = reader.Keep(only)
+			}
 			err = sources.End()
 			if errors.Is(err, losses.ErrInTurn) {
 				return err
@@ -144,7 +147,7 @@ func describe(ctx context.Context, units *load.Units, merged funcs.Merged, syms 
 	}
 
 	assigned := lines.Assign(groups, covered, len(only))
-	added, symLost, err := describeSymbolOnly(ctx, list, groups, assigned, only, syms, names, sources, jobs, load, img, limit)
+	added, symLost, err := describeSymbolOnly(ctx, list, groups, kept, assigned, only, syms, names, sources, jobs, load, img, limit)
 	d.funcs = mergeRecords(out, added)
 	lost.Append(symLost)
 	return d, lost, err
@@ -185,8 +188,8 @@ func (x *describer) unit(u *load.Unit, ofUnit []uint32) {
 }
 
 // describeSymbolOnly returns the functions of only that are assigned to a group,
-// with the lines that its line table has.
-func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, assigned [][]int, only []funcs.Func, syms symbols.Table, names *naming.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
+// with the lines that its line table, of which kept has the part, has for them.
+func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.Group, kept []*dwarfx.LineTable, assigned [][]int, only []funcs.Func, syms symbols.Table, names *naming.Table, sources *files.Table, jobs int, load uint64, img *elfx.Image, limit limits.Limits) ([]record.Func, losses.List, error) {
 	rows := make([][]emit.Line, len(only))
 	known := make([]bool, len(only))
 	budget := bounds.NewShared(limit, limitof.LineRecords, img.Size())
@@ -203,11 +206,9 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 				return nil
 			}
 
-			// The error of the first reading has been counted.
-			group := groups[g]
-			group.Err = nil
-			reader.Open(&group, list, func(bytes uint64) error { return budget.Take(group.Owner, bytes) })
-			reader.Start(list[group.Owner])
+			owner := groups[g].Owner
+			reader.Use(kept[g], func(bytes uint64) error { return budget.Take(owner, bytes) })
+			reader.Start(list[owner])
 			sources.Begin()
 			for _, i := range assigned[g] {
 				f := &only[i]
@@ -226,7 +227,7 @@ func describeSymbolOnly(ctx context.Context, list []*load.Unit, groups []lines.G
 
 			// Another goroutine may release the records from here on.
 			_ = reader.Settle() // Keep has the error, too
-			if budget.Keep(group.Owner, func() { forget(g) }) != nil {
+			if budget.Keep(owner, func() { forget(g) }) != nil {
 				forget(g)
 			}
 			return nil

@@ -2,6 +2,7 @@ package dwarfx
 
 import (
 	"errors"
+	"slices"
 
 	"symkit/internal/wire"
 	"symkit/limits"
@@ -91,6 +92,13 @@ type LineTable struct {
 	flat       []LineRow // scratch of flatten
 	flatPlaces []Place
 	steps      lineSteps
+}
+
+// With returns a table that has the files of t and the given rows. It stays when t is used again.
+func (t *LineTable) With(rows []LineRow) *LineTable {
+	c := &LineTable{Rows: rows, h: t.h}
+	c.h.dirs, c.h.files = slices.Clone(t.h.dirs), slices.Clone(t.h.files)
+	return c
 }
 
 // LineText is what a line table says about the text of a file. Both alias a section.

@@ -8,6 +8,7 @@
 package lines
 
 import (
+	"slices"
 	"sort"
 
 	"symkit/dump/internal/files"
@@ -179,6 +180,43 @@ func (r *Reader) Covered(only []funcs.Func) (runs []dwarfx.Span) {
 		i += n
 	}
 	return runs
+}
+
+// Keep returns a table of the rows that Of and EndOf need for functions of only: no more than the
+// table has, however many functions there are.
+func (r *Reader) Keep(only []funcs.Func) *dwarfx.LineTable {
+	var kept []dwarfx.LineRow
+	rows, next, at := r.table.Rows, 0, 0 // the rows below next are kept or not needed
+	keepEnd := func(before int) {
+		end := slices.IndexFunc(rows[next:before], func(r dwarfx.LineRow) bool { return r.File == dwarfx.EndOfCode })
+		if end >= 0 && next > 0 {
+			kept = append(kept, rows[next+end])
+		}
+	}
+	for i := 0; i < len(only) && next < len(rows); {
+		at = r.rowAt(at, only[i].Lo)
+		from := max(at, next)
+		keepEnd(from)
+
+		// The first row at or above the end of the function ends the row before.
+		next = from + 1
+		for next < len(rows) && rows[next-1].Addr < only[i].Hi {
+			next++
+		}
+		kept = append(kept, rows[from:next]...)
+
+		// The functions below the last row have all their rows.
+		last := rows[next-1].Addr
+		i += 1 + sort.Search(len(only)-i-1, func(k int) bool { return only[i+1+k].Hi > last })
+	}
+	keepEnd(len(rows))
+	return r.table.With(kept)
+}
+
+// Use is Open for a table that Keep has returned.
+func (r *Reader) Use(kept *dwarfx.LineTable, pay func(bytes uint64) error) {
+	r.pay, r.owed, r.table = pay, 0, *kept
+	r.Files.Open(&r.table)
 }
 
 // reaches reports whether an open function that begins below a sequence of rows has its lines
