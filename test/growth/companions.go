@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"debug/elf"
 	"fmt"
 
@@ -10,6 +11,13 @@ import (
 var companionShapes = []shape{
 	{"rows of a .dwp", 100_000, packageRows},
 	{"members of an archive", 10_000, members},
+	{"partial units of another file", 100_000, supplementary},
+	{"split files", 5_000, splitFiles},
+	{"functions of a GSYM", 500_000, func(n int) input {
+		d := &debug{}
+		manyFunctions(d, n)
+		return input{more: map[string][]byte{"gsym.elf": image(functionSize*n, d)}, places: spread(n)}
+	}},
 }
 
 // packageRows returns n units, which are skeletons, and the package of their split units.
@@ -30,15 +38,7 @@ func packageRows(n int) input {
 		le.PutUint32(main.info[start:], uint32(len(main.info)-start-4)) // without children
 		addrs = le.AppendUint64(addrs, low)
 
-		offsets = append(offsets, len(split.info))
-		start = split.begin(splitUnit, le.AppendUint64(nil, unitID(i))...)
-		split.die(splitRootCode)
-		split.info = append(split.info, "a.c\x00\x0c"...)
-		split.die(splitCode)
-		split.info = append(split.info, number(int(i))...)
-		split.info = append(split.info, 0, 0) // the end of the name, and number 0 of .debug_addr
-		split.u32(functionSize)
-		split.end(start)
+		offsets = append(offsets, split.splitUnit(i))
 	}
 	le.PutUint32(addrs, uint32(len(addrs)-4))
 	offsets = append(offsets, len(split.info))
@@ -111,4 +111,75 @@ func members(n int) input {
 		}
 	}
 	return input{archive: b}
+}
+
+// supplementary returns n units whose functions are instances of those of as many partial units in a file of dwz.
+func supplementary(n int) input {
+	d, other := &debug{}, &debug{}
+	dir := d.name("/src")
+	for i := range n {
+		start := other.begin(partialUnit)
+		other.die(partialRootCode)
+		origin := other.die(abstractCode)
+		other.u32(other.name(number(i)))
+		other.u8(1)
+		other.end(start)
+
+		low := at(i) - 8
+		lines := d.program(4, sequence{low, 4})
+		start = d.root(d.name(fmt.Sprintf("src/file%d.c", i)), dir, low, functionSize, lines)
+		d.die(otherCode)
+		d.u32(uint32(origin))
+		d.body(low, functionSize)
+		d.end(start)
+	}
+	id := bytes.Repeat([]byte{0x22}, 20)
+	link := elftest.Sec{Name: ".gnu_debugaltlink", Kind: elf.SHT_PROGBITS, Align: 1, Data: append([]byte("growth.dwz\x00"), id...)}
+	s := &elftest.Spec{}
+	s.Sections = append([]elftest.Sec{{Name: ".note.gnu.build-id", Kind: elf.SHT_NOTE, Flags: elf.SHF_ALLOC, Align: 4, Data: s.NoteBytes("GNU", 3, id, 4)}}, other.sections()...)
+	return input{image: image(functionSize*n, d, link), more: map[string][]byte{"growth.dwz": s.Build()}, places: spread(n)}
+}
+
+// splitFiles returns n units, which are skeletons, and the files of their split units.
+func splitFiles(n int) input {
+	whole := &debug{}
+	in := input{more: map[string][]byte{}, places: spread(n)}
+	addrs := []byte{0, 0, 0, 0, 5, 0, 8, 0}
+	for i := range uint64(n) {
+		low, name := at(int(i))-8, fmt.Sprintf("unit%d.dwo", i)
+		lines := whole.program(4, sequence{low, 4})
+		start := whole.begin(skeletonUnit, le.AppendUint64(nil, unitID(i))...)
+		whole.die(skeletonCode)
+		whole.u32(whole.name(name))
+		whole.u32(lines)
+		whole.u32(uint32(len(addrs)))
+		whole.body(low, functionSize)
+		le.PutUint32(whole.info[start:], uint32(len(whole.info)-start-4)) // without children
+		addrs = le.AppendUint64(addrs, low)
+
+		d := &debug{}
+		d.splitUnit(i)
+		var s elftest.Spec
+		for _, sec := range []elftest.Sec{{Name: ".debug_info.dwo", Data: d.info}, {Name: ".debug_abbrev.dwo", Data: abbrevTable()}} {
+			sec.Kind, sec.Align = elf.SHT_PROGBITS, 1
+			s.Sections = append(s.Sections, sec)
+		}
+		in.more[name] = s.Build()
+	}
+	le.PutUint32(addrs, uint32(len(addrs)-4))
+	in.image = image(functionSize*n, whole, elftest.Sec{Name: ".debug_addr", Kind: elf.SHT_PROGBITS, Align: 1, Data: addrs})
+	return in
+}
+
+// splitUnit adds split unit i, of one function, and returns its offset.
+func (d *debug) splitUnit(i uint64) int {
+	start := d.begin(splitUnit, le.AppendUint64(nil, unitID(i))...)
+	d.die(splitRootCode)
+	d.info = append(d.info, "a.c\x00\x0c"...)
+	d.die(splitCode)
+	d.info = append(d.info, number(int(i))...)
+	d.info = append(d.info, 0, 0) // the end of the name, and number 0 of .debug_addr
+	d.u32(functionSize)
+	d.end(start)
+	return start
 }

@@ -20,6 +20,15 @@ var crashShapes = []shape{
 	{"threads", 20_000, threads},
 	{"frames of a thread", 250_000, frames},
 	{"files of a store", 20_000, store},
+	{"versions of a module in a store", 20_000, storeVersions},
+	{"unloaded modules", 1_000_000, withRecords("unloaded modules")},
+	{"parts of memory", 500_000, withRecords("memory")},
+	{"information on memory", 500_000, withRecords("memory information")},
+	{"handles", 500_000, withRecords("handles with names")},
+	{"names of threads", 500_000, withRecords("names of threads")},
+	{"mappings", 500_000, withRecords("maps")},
+	{"threads of a core", 20_000, func(n int) input { return input{core: core(n, 1)} }},
+	{"modules of a core", 50_000, func(n int) input { return input{core: core(1, n)} }},
 }
 
 // moduleName is the name of the one ELF file that most shapes are about.
@@ -129,4 +138,75 @@ func processOf(places []uint64, base uint64, size int) *crash {
 		c.Threads[i/deepest] = append(c.Threads[i/deepest], codeAddr+places[i%len(places)]-base)
 	}
 	return c
+}
+
+// storeVersions returns a process of one module, and a store with n other versions of the module.
+func storeVersions(n int) input {
+	c := processOfFile(256)
+	c.Threads = [][]uint64{{codeAddr + 8, codeAddr + 24}}
+	for i := range n {
+		m, path := moduleOf("lib.so", uint64(i+1), 0, 0x1000)
+		c.symbols[path] = symbolFile(m, 16)
+	}
+	return input{crash: c}
+}
+
+// withRecords returns a process whose minidump has n records of a kind besides.
+func withRecords(kind string) func(n int) input {
+	return func(n int) input {
+		c := processOfFile(256)
+		c.Threads = [][]uint64{{codeAddr + 8, codeAddr + 24}}
+		c.Records, c.Count = kind, n
+		return input{crash: c}
+	}
+}
+
+// core returns a core file of threads of eight frames each, in mapped files of a page each.
+func core(threads, modules int) []byte {
+	const stackAddr, stackSize, page = 0x7f0000000000, 128, 0x1000
+	note := func(b []byte, kind uint32, desc []byte) []byte {
+		b = le.AppendUint32(le.AppendUint32(le.AppendUint32(b, 5), uint32(len(desc))), kind)
+		b = append(append(b, "CORE\x00\x00\x00\x00"...), desc...)
+		return append(b, make([]byte, -len(b)&3)...)
+	}
+	place := func(i int) uint64 { return codeAddr + page*uint64(i%modules) + 8 }
+	var notes, memory []byte
+	for i := range threads {
+		base := stackAddr + stackSize*uint64(i)
+		status := make([]byte, 336) // struct elf_prstatus: rbp, rip and rsp are words 4, 16 and 19 of the registers at 112
+		le.PutUint32(status[32:], uint32(i+1))
+		for word, v := range map[int]uint64{4: base, 16: place(8 * i), 19: base} {
+			le.PutUint64(status[112+8*word:], v)
+		}
+		notes = note(notes, 1, status)
+		for j := range uint64(7) {
+			memory = le.AppendUint64(le.AppendUint64(memory, base+16*(j+1)), place(8*i+int(j)+1))
+		}
+		memory = append(memory, make([]byte, 16)...)
+	}
+	files := le.AppendUint64(le.AppendUint64(nil, uint64(modules)), page)
+	for i := range uint64(modules) {
+		files = le.AppendUint64(le.AppendUint64(le.AppendUint64(files, codeAddr+page*i), codeAddr+page*(i+1)), 0)
+	}
+	for i := range modules {
+		files = fmt.Appendf(files, "/lib/lib%d.so\x00", i)
+	}
+	notes = note(notes, 0x46494c45, files)
+
+	const headers = 2
+	b := make([]byte, 64+56*headers)
+	copy(b, "\x7fELF\x02\x01\x01")
+	for at, v := range map[int]uint16{16: 4, 18: 62, 20: 1, 52: 64, 54: 56, 56: headers} { // ET_CORE, EM_X86_64
+		le.PutUint16(b[at:], v)
+	}
+	le.PutUint64(b[32:], 64)
+	for i, v := range [][4]uint64{{4, uint64(len(b)), 0, uint64(len(notes))}, {1, uint64(len(b) + len(notes)), stackAddr, uint64(len(memory))}} {
+		h := b[64+56*i:]
+		le.PutUint32(h, uint32(v[0])) // PT_NOTE, PT_LOAD
+		le.PutUint32(h[4:], 6)
+		for j, x := range []uint64{v[1], v[2], v[2], v[3], v[3], 1} {
+			le.PutUint64(h[8+8*j:], x)
+		}
+	}
+	return append(append(b, notes...), memory...)
 }

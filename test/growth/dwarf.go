@@ -31,12 +31,13 @@ const (
 	skeletonCode
 	splitRootCode
 	splitCode // a function of a split unit
+	otherCode // a function whose abstract instance is in a supplementary file
 )
 
 // Forms (DWARF 5, §7.5.6).
 const (
 	formAddr, formData2, formData4, formString, formData1, formStrp           = 0x01, 0x05, 0x06, 0x08, 0x0b, 0x0e
-	formRefAddr, formRef4, formSecOffset, formPresent, formAddrx, formRefSig8 = 0x10, 0x13, 0x17, 0x19, 0x1b, 0x20
+	formRefAddr, formRef4, formSecOffset, formPresent, formAddrx, formRefSup4 = 0x10, 0x13, 0x17, 0x19, 0x1b, 0x1c
 )
 
 // attribute is an attribute and its form.
@@ -74,6 +75,7 @@ var abbreviations = []struct {
 	{dwarf.TagSkeletonUnit, false, append([]attribute{{dwarf.AttrDwoName, formStrp}, {dwarf.AttrStmtList, formSecOffset}, {dwarf.AttrAddrBase, formSecOffset}}, body...)},
 	{dwarf.TagCompileUnit, true, []attribute{{dwarf.AttrName, formString}, {dwarf.AttrLanguage, formData1}}},
 	{dwarf.TagSubprogram, false, []attribute{{dwarf.AttrName, formString}, {dwarf.AttrLowpc, formAddrx}, {dwarf.AttrHighpc, formData4}}},
+	{dwarf.TagSubprogram, false, append([]attribute{{dwarf.AttrAbstractOrigin, formRefSup4}}, body...)},
 }
 
 // abbrevTable returns the .debug_abbrev of all files.

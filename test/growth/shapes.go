@@ -19,14 +19,17 @@ type shape struct {
 
 // input is what programs are given.
 type input struct {
-	image   []byte   // an ELF file
-	split   []byte   // its .dwp
-	archive []byte   // or an archive of ELF files
-	symbols []byte   // or a symbol file, and
-	changed []byte   // a later one
-	core    []byte   // or a core file
-	places  []uint64 // addresses to ask for
-	crash   *crash   // or a process
+	image   []byte            // an ELF file
+	split   []byte            // its .dwp
+	archive []byte            // or an archive of ELF files
+	symbols []byte            // or a symbol file, and
+	changed []byte            // a later one
+	core    []byte            // or a core file
+	more    map[string][]byte // other files, by name
+	// object means that places are offsets in .text, and that no process has the file.
+	object bool
+	places []uint64 // addresses to ask for
+	crash  *crash   // or a process
 }
 
 // functionSize is the size of most functions, in bytes.
@@ -280,7 +283,11 @@ func relocations(n int) input {
 		le.PutUint64(v, le.Uint64(v)-textAddr)
 	}
 	s.Sections = append(s.Sections, elftest.Sec{Name: ".rela.debug_info", Kind: elf.SHT_RELA, Link: ".symtab", Info: 5, Entsize: 24, Align: 8, Data: rela.B})
-	return input{image: s.Build()}
+	var places []uint64
+	for _, place := range spread(n) {
+		places = append(places, place-textAddr)
+	}
+	return input{image: s.Build(), places: places, object: true}
 }
 
 // sections returns a library with n sections of code, each with a symbol.

@@ -47,11 +47,12 @@ const (
 // tools are all programs: first ours, then the peers of each. The first dump_syms makes the symbol file for others.
 var tools = []tool{
 	{name: "dump_syms", path: "bin/dump_syms", own: true, lines: [][]string{
-		{"--inlines", "-o", symbolsFile, imageFile}, {"-s", "IN/made", archiveFile}}},
+		{"--inlines", "-o", symbolsFile, imageFile}, {"-s", "IN/made", archiveFile},
+		{"--format=gsym", "-o", gsymFile, "IN/gsym.elf"}}},
 	{name: "symcheck", path: "bin/symcheck", own: true, findings: true, lines: [][]string{
 		{symbolsFile, imageFile}, {"diff", onlyFile, changedFile}, {"lint", onlyFile}, {"--store", storeDir}}},
 	{name: "stackwalk", path: "bin/stackwalk", own: true, lines: [][]string{{"--symbols", storeDir, crashFile}, {coreFile}}},
-	{name: "symaddr", path: "bin/symaddr", own: true, lines: [][]string{{imageFile}, {onlyFile}}, stdin: placesFile},
+	{name: "symaddr", path: "bin/symaddr", own: true, lines: [][]string{{imageFile}, {onlyFile}, {gsymFile}}, stdin: placesFile},
 	{name: "Mozilla", path: "peers/mozilla-dump_syms", lines: [][]string{{"--inlines", "-o", "IN/mozilla.sym", imageFile}}},
 	{name: "rust-minidump", path: "peers/minidump-stackwalk", lines: [][]string{{"--symbols-path", storeDir, crashFile}}},
 	{name: "LLVM", path: "llvm-symbolizer", lines: [][]string{{"--obj", imageFile}}, stdin: placesFile},
@@ -93,7 +94,9 @@ func (s *shape) write(n int, dir string) error {
 	files := map[string][]byte{}
 	if in.image != nil {
 		files[imageFile] = in.image
-		in.crash = processOf(in.places, elftest.LoadBase, len(in.image))
+		if !in.object {
+			in.crash = processOf(in.places, elftest.LoadBase, len(in.image))
+		}
 	}
 	if in.symbols != nil {
 		files[onlyFile], files[symbolsFile] = in.symbols, in.symbols
@@ -108,6 +111,9 @@ func (s *shape) write(n int, dir string) error {
 	}
 	if in.changed != nil {
 		files[changedFile] = in.changed
+	}
+	for name, data := range in.more {
+		files["IN/"+name] = data
 	}
 	if in.core != nil {
 		files[coreFile] = in.core

@@ -1,11 +1,17 @@
 package mutant
 
-import "unicode/utf16"
+import (
+	"slices"
+	"unicode/utf16"
+)
 
 // Crash is a crashed Linux process of x86_64, of which Minidump makes a file.
 type Crash struct {
 	Modules []Module
 	Threads [][]uint64 // of each thread the address where it is, then the return addresses of its callers
+
+	Records string // the kind of other records, by its name in dumpRecords; empty: none
+	Count   int    // of these records
 }
 
 // Module is an ELF file in a process.
@@ -20,6 +26,13 @@ type Module struct {
 func (c *Crash) Minidump() []byte {
 	// Names, CodeView records, registers and stacks follow the streams.
 	var more []byte
+	var others []stream
+	for _, k := range dumpRecords {
+		if k.name == c.Records {
+			more = slices.Concat(context(), stack()[:smallStack], dumpStrings)
+			others = append(others, k.make(c.Count*k.size))
+		}
+	}
 	names, records_, regs, stacks := make([]int, len(c.Modules)), make([]int, len(c.Modules)), make([]int, len(c.Threads)), make([]int, len(c.Threads))
 	for i, m := range c.Modules {
 		names[i] = len(more)
@@ -70,5 +83,5 @@ func (c *Crash) Minidump() []byte {
 		}
 		return b
 	})
-	return miniDump(more, threads, modules)
+	return miniDump(more, append(others, threads, modules)...)
 }
