@@ -16,7 +16,7 @@ var companionShapes = []shape{
 	{"functions of a GSYM", 500_000, func(n int) input {
 		d := &debug{}
 		manyFunctions(d, n)
-		return input{more: map[string][]byte{"gsym.elf": image(functionSize*n, d)}, places: spread(n)}
+		return input{more: map[string][]byte{"gsym.elf": append(image(functionSize*n, d), make([]byte, padding*n)...)}, places: spread(n)}
 	}},
 }
 

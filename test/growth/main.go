@@ -162,6 +162,9 @@ func (o *options) shape(ctx context.Context, s *shape, tools []tool, dir string,
 		}
 		if o.verbose {
 			for _, c := range all[i] {
+				if c.Runs == 0 {
+					continue
+				}
 				fmt.Printf("%-28s %9d %-20s %8.3f s %8.1f MiB, %d runs\n", s.name, c.Records, t.name, c.Seconds, c.Memory, c.Runs)
 			}
 		}
