@@ -11,7 +11,6 @@ import (
 	"symkit/check/lint"
 	"symkit/check/report"
 	"symkit/elfx"
-	"symkit/elfx/companion"
 	"symkit/internal/atomicfile"
 	"symkit/internal/bounds"
 	"symkit/internal/remote"
@@ -79,61 +78,6 @@ func (c *replayCmd) replay(e *env, out *output, in *inputs) error {
 		return err
 	}
 	return out.write(e, r)
-}
-
-// withoutSym reports whether the files are ELF files to verify without a symbol file.
-func (c *replayCmd) withoutSym(out *output, in *inputs) bool {
-	if !out.tableOnly() {
-		return false
-	}
-	_, err := in.sym(c.Sym)
-	return errors.Is(err, errNotSym) || len(c.Files) == 0
-}
-
-// tables verifies the .sframe sections of ELF files: of one module, which may have a debug file, or of
-// each file.
-func (c *replayCmd) tables(e *env, out *output, in *inputs) error {
-	files := append([]string{c.Sym}, c.Files...)
-	var results []report.Result
-	c.Files = files
-	r, err := c.table(e, out, in)
-	if err == nil {
-		results = append(results, r)
-	}
-	if !errors.Is(err, companion.ErrOther) || len(files) < 2 {
-		return errors.Join(out.write(e, results...), err)
-	}
-
-	// A file that cannot be read does not keep the others from being verified.
-	var failed error
-	for _, file := range files {
-		c.Files = []string{file}
-		r, err := c.table(e, out, in)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		results = append(results, r)
-	}
-	return errors.Join(out.write(e, results...), failed)
-}
-
-// table verifies the .sframe section of the module in c.Files.
-func (c *replayCmd) table(e *env, out *output, in *inputs) (r report.Result, err error) {
-	mod, err := c.open(e, in)
-	if err != nil {
-		return r, err
-	}
-	defer mod.Close()
-
-	bounds.Heap(mod.Image.Size())
-	path := mod.Image.Main.Path()
-	r.File = cmp.Or(in.copies[path], path)
-	r.Report, err = check.SFrame(in.ctx, mod.Image, out.options())
-	if err != nil {
-		return r, err
-	}
-	return r, out.addSources(in.ctx, &r, mod, lookup.Virtual, side{of: []string{report.OfELF}})
 }
 
 // size returns the size in bytes of a file that may be nil.

@@ -26,16 +26,23 @@ const wantELF = "the ELF file that the symbol file was made from"
 type inputs struct {
 	ctx    context.Context
 	copies map[string]string // address by path of the copy
+	paths  map[string]string // path of the copy by address
 	closes []func()
 }
 
-func newInputs(ctx context.Context) *inputs { return &inputs{ctx: ctx, copies: map[string]string{}} }
+func newInputs(ctx context.Context) *inputs {
+	return &inputs{ctx: ctx, copies: map[string]string{}, paths: map[string]string{}}
+}
 
 // get returns the path of a file: of a copy if the file is at an address.
 func (in *inputs) get(address string) (path string, err error) {
+	path, known := in.paths[address]
+	if known {
+		return path, nil
+	}
 	path, remove, err := remote.Fetch(in.ctx, address)
 	if err == nil {
-		in.copies[path], in.closes = remote.Shown(address), append(in.closes, remove)
+		in.copies[path], in.paths[address], in.closes = remote.Shown(address), path, append(in.closes, remove)
 	}
 	return path, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -45,6 +46,16 @@ func TestScripts(t *testing.T) {
 				ts.Check(err)
 				ts.Check(os.WriteFile(ts.MkAbs(args[len(args)-1]), data, 0o644))
 			},
+			"archive": func(ts *testscript.TestScript, _ bool, args []string) { // FILE FIXTURE...: an ar archive
+				data := []byte("!<arch>\n")
+				for _, name := range args[1:] {
+					member, err := fixture(root, name)
+					ts.Check(err)
+					data = fmt.Appendf(data, "%-16s%-12d%-6d%-6d%-8d%-10d`\n%s", name+"/", 0, 0, 0, 644, len(member), member)
+					data = append(data, "\n"[:len(member)%2]...)
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o644))
+			},
 			"garbage": func(ts *testscript.TestScript, _ bool, args []string) { // FILE: 8 MB on one line
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), make([]byte, 8<<20), 0o644))
 			},
@@ -53,7 +64,7 @@ func TestScripts(t *testing.T) {
 }
 
 func fixture(root, name string) ([]byte, error) {
-	for _, dir := range []string{"check/testdata/defects", "check/testdata/own", "check/testdata/sframe", "dump/testdata/sframe", "testdata/elf", "testdata/sources"} {
+	for _, dir := range []string{"check/testdata/defects", "check/testdata/own", "check/testdata/sframe", "dump/testdata/sframe", "sframe/testdata", "testdata/elf", "testdata/sources"} {
 		if data, err := testfile.Read(filepath.Join(root, dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}
