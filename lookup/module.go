@@ -59,7 +59,7 @@ type roots struct {
 	awaited int          // bytes of stream that were read
 	entries int          // how many entries the range lists of roots may still have
 	reading sync.Mutex   // held while known is replaced
-	units   sync.RWMutex // of the list in data: written when units are read
+	units   sync.RWMutex // of the list in data and of module.pkg: written when units are read
 }
 
 // index is what is known of the units, or of those at the start of the file.
@@ -215,7 +215,9 @@ func (x *module) index(ctx context.Context, whole bool) error {
 			return err
 		}
 		x.losses.add(errs...)
+		x.units.Lock()
 		x.pkg = pkg
+		x.units.Unlock()
 	}
 
 	slots := make([]slot, len(units))
