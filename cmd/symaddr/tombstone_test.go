@@ -44,7 +44,7 @@ func TestTombstones(t *testing.T) {
 		got := runWith(t, "symaddr", in, append([]string{"--debug-dir", dir, "--basenames"}, args...)...)
 		var frames []string
 		for line := range strings.Lines(got.stdout) {
-			if _, frame, ok := strings.Cut(line, "#0"); ok && len(frame) > 2 && frame[0] >= '0' && frame[0] <= '9' {
+			if _, frame, ok := strings.Cut(line, "#0"); ok && len(frame) > 2 && strings.ContainsRune(" 0123456789", rune(frame[0])) {
 				frames = append(frames, "#0"+frame)
 			}
 		}
