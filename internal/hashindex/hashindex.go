@@ -19,6 +19,9 @@ type slot struct{ hash, next uint32 }
 // leastSlots is the size of an Index with one key.
 const leastSlots = 1 << 8
 
+// Len returns the number of keys.
+func (x *Index) Len() int { return x.used }
+
 // Find returns the number of the key with a hash for which is returns true, false if there is none.
 func (x *Index) Find(hash uint64, is func(number uint32) bool) (number uint32, ok bool) {
 	if x.used == 0 {

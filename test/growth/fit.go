@@ -19,7 +19,7 @@ type cost struct {
 type series []cost
 
 // What is above these multiples of the cost of a single record counts: below, the start dominates.
-const leastTime, leastMemory = 1.0, 0.5
+const leastTime, leastMemory = 2.0, 0.5
 
 // exponents returns the slopes of log(cost) over log(records) by least squares, for the larger inputs. The cost of a
 // single record is subtracted before. 0 means that too few costs are above the start's to tell.

@@ -37,7 +37,7 @@ var recordShapes = []shape{
 	{"partial units in a chain", 100_000, importChain},
 	{"chains of origins", 100_000, originChains},
 	{"type units of DWARF 4", 100_000, oldTypeUnits},
-	{"symbols of one address", 500_000, func(n int) input {
+	{"symbols of one address", 2_000_000, func(n int) input {
 		return input{image: image(functionSize, nil, symbolsAt(n, number, func(int) uint64 { return textAddr })...), places: spread(1)}
 	}},
 	{"symbols of one name", 1_000_000, func(n int) input {

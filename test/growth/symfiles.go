@@ -48,7 +48,7 @@ var symbolShapes = []shape{
 			}
 		})
 	}},
-	{"INLINEs of a FUNC", 500_000, func(n int) input {
+	{"INLINEs of a FUNC", 250_000, func(n int) input {
 		return symbols(n, func(b *strings.Builder) {
 			fmt.Fprintf(b, "INLINE_ORIGIN 0 inlined\nFUNC 0 %x 0 f\n", 16*n)
 			for i := range n {

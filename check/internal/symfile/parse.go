@@ -23,7 +23,7 @@ var ErrTooMany = errors.New("too many records to check in memory")
 // FUNC before, or to none. The calls of body are in order. If the file is large, they are on
 // another goroutine, and come after calls of bad and each for later lines. The records are within the limits l.
 func Parse(text Text, l limits.Limits, bad func(line int, off int, err error), each func(line int, off int, rec emit.Record), body func(*Func, *Body)) (*File, error) {
-	s := &File{text: text, Rules: Rules{seed: maphash.MakeSeed()}}
+	s := &File{text: text, Files: newNames(), Origins: newNames(), Rules: Rules{seed: maphash.MakeSeed()}}
 	q := newBodies(len(text.Bytes), func(f *Func, b *Body) {
 		s.cover(b)
 		if body != nil && (f != nil || len(b.Lines)+len(b.Inlines) > 0) {
@@ -161,7 +161,8 @@ func (s *File) add(rec emit.Record, at uint32, off uint64) {
 // Names are the FILE or INLINE_ORIGIN records.
 type Names struct {
 	List   []Name
-	sparse map[uint32]uint32 // number to index, for numbers that are not their index
+	sparse hashindex.Index // of the numbers that are not their index
+	seed   maphash.Seed
 }
 
 // Name is one FILE or INLINE_ORIGIN record.
@@ -171,15 +172,15 @@ type Name struct {
 	Text []byte
 }
 
+func newNames() Names { return Names{seed: maphash.MakeSeed()} }
+
 // add appends a record. The first record with a number counts.
 func (n *Names) add(num, at uint32, text []byte) {
 	// Numbers of most files count from 0: they need no map.
 	if uint64(num) != uint64(len(n.List)) {
-		if n.sparse == nil {
-			n.sparse = map[uint32]uint32{}
-		}
-		if _, ok := n.Index(num); !ok {
-			n.sparse[num] = uint32(len(n.List))
+		_, ok := n.Index(num)
+		if !ok {
+			n.sparse.Add(maphash.Comparable(n.seed, num), uint32(len(n.List)))
 		}
 	}
 	n.List = append(n.List, Name{num, at, text})
@@ -188,13 +189,21 @@ func (n *Names) add(num, at uint32, text []byte) {
 // Index returns the index in List of the first record with a number.
 func (n *Names) Index(num uint32) (uint32, bool) {
 	if uint64(num) < uint64(len(n.List)) && n.List[num].Num == num {
-		if i, ok := n.sparse[num]; ok {
+		i, ok := n.find(num)
+		if ok {
 			return min(i, num), true
 		}
 		return num, true
 	}
-	i, ok := n.sparse[num]
-	return i, ok
+	return n.find(num)
+}
+
+// find returns the index of the first record with a number that is not its index.
+func (n *Names) find(num uint32) (uint32, bool) {
+	if n.sparse.Len() == 0 { // as in files of dump_syms
+		return 0, false
+	}
+	return n.sparse.Find(maphash.Comparable(n.seed, num), func(i uint32) bool { return n.List[i].Num == num })
 }
 
 // Text returns the name with a number, nil if there is none.

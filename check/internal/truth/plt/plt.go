@@ -102,18 +102,20 @@ func (t *Stubs) relocations() map[uint64][]uint32 {
 			t.Losses = append(t.Losses, err)
 			continue
 		}
+		ids := make([]uint32, 0, len(relocs)) // nearly all relocations have one name
 		for _, rel := range relocs {
-			var names []uint32
+			from := len(ids)
 			switch {
 			case rel.Sym != 0 && dynsym != nil && uint64(rel.Sym) < uint64(len(dynsym.Symbols)):
-				names = []uint32{t.symbols.Names.ID(naming.Key{Linkage: string(dynsym.NameOf(&dynsym.Symbols[rel.Sym]))})}
+				ids = append(ids, t.symbols.Names.Number(dynsym.NameOf(&dynsym.Symbols[rel.Sym]), nil, 0, naming.Traits{}))
 			case rel.Sym == 0:
 				for _, s := range t.symbols.At(uint64(rel.Addend)) {
-					names = append(names, s.Name)
+					ids = append(ids, s.Name)
 				}
 			}
 
-			got[rel.Offset] = append(got[rel.Offset], names...)
+			names := ids[from:len(ids):len(ids)]
+			got[rel.Offset] = join(got[rel.Offset], names)
 			t.targets = append(t.targets, names...)
 			if s.Name == ".rela.plt" || s.Name == ".rel.plt" {
 				t.calls = append(t.calls, names)
@@ -125,6 +127,14 @@ func (t *Stubs) relocations() map[uint64][]uint32 {
 	slices.Sort(t.targets)
 	t.targets = slices.Compact(t.targets)
 	return got
+}
+
+// join returns a and b. It copies neither if the other one is empty, and writes to none.
+func join(a, b []uint32) []uint32 {
+	if len(a) == 0 {
+		return b[:len(b):len(b)]
+	}
+	return append(a[:len(a):len(a)], b...)
 }
 
 // slotSize is the least size of a slot: those of .plt.got have 8 bytes.
@@ -150,7 +160,7 @@ func (t *Stubs) decodePush(addr uint64, code []byte) {
 			if len(t.slots[slot]) == 0 && len(t.calls[n]) > 0 {
 				t.Slots = append(t.Slots, Slot{[2]uint64{slot, slot}, t.calls[n][0], true})
 			}
-			t.slots[slot] = append(t.slots[slot], t.calls[n]...)
+			t.slots[slot] = join(t.slots[slot], t.calls[n])
 		}
 	}
 }
@@ -167,7 +177,7 @@ func (t *Stubs) decode(addr uint64, code []byte, got map[uint64][]uint32) {
 		j := Slot{Name: names[0]}
 		for i, size := range []uint64{slotSize, 2 * slotSize} {
 			j.At[i] = (uint64(at) &^ (size - 1)) + addr
-			t.slots[j.At[i]] = append(t.slots[j.At[i]], names...)
+			t.slots[j.At[i]] = join(t.slots[j.At[i]], names)
 		}
 		t.Slots = append(t.Slots, j)
 	}

@@ -189,7 +189,7 @@ func (t *Stubs) decodeLoads(x *slotCode, got map[uint64][]uint32) {
 			continue
 		}
 		slot := x.addr + uint64(begin)
-		t.slots[slot] = append(t.slots[slot], names...)
+		t.slots[slot] = join(t.slots[slot], names)
 		t.Slots = append(t.Slots, Slot{[2]uint64{slot, slot}, names[0], false})
 	}
 }
@@ -201,7 +201,7 @@ func (t *Stubs) decodeMIPS(dynsym *elfx.SymbolTable) {
 	stubs := t.file.Section(".MIPS.stubs")
 	add := func(addr uint64, s *elfx.Symbol) {
 		name := t.symbols.Names.ID(naming.Key{Linkage: string(dynsym.NameOf(s))})
-		t.slots[addr] = append(t.slots[addr], name)
+		t.slots[addr] = join(t.slots[addr], []uint32{name})
 		if stubs != nil && addr >= stubs.Addr && addr-stubs.Addr < stubs.Size {
 			t.Slots = append(t.Slots, Slot{[2]uint64{addr, addr}, name, false})
 		}
