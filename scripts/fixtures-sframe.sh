@@ -181,7 +181,11 @@ programs() {
 			program lld22 "$work/bin/lld22" -flavor gnu
 			program lld23 "$work/bin/lld23" -flavor gnu
 			program mold "$work/bin/mold"
-			[ $m = s390x ] || program wild "$work/bin/wild"
+			# wild takes the machine from its flags, and drops code without an entry point by default.
+			case $m in
+			x86_64) program wild "$work/bin/wild" -m elf_x86_64 --no-gc-sections ;;
+			aarch64) program wild "$work/bin/wild" -m aarch64linux --no-gc-sections ;;
+			esac
 		done
 	done
 	rm -f "$out"/mixed-*.o && rm -rf "$out/s"
@@ -192,7 +196,7 @@ programs() {
 		echo "lld22 $("$work/bin/lld22" -flavor gnu --version | sed 's/.*LLD /LLD /; s/ (.*//')"
 		echo "lld23 $("$work/bin/lld23" -flavor gnu --version | sed 's/.*LLD /LLD /; s/ (.*//')"
 		"$work/bin/mold" --version | sed 's/\(mold [0-9.]*\).*/mold \1/'
-		[ ! -x "$work/bin/wild" ] || "$work/bin/wild" --version | sed -n '1s/^Wild version \([0-9.]*\).*/wild wild \1/p'
+		[ ! -x "$work/bin/wild" ] || "$work/bin/wild" --version | sed -n "1s/^Wild \\([0-9.]*\\).*/wild wild \\1/p"
 	} >"$work/versions"
 }
 

@@ -247,6 +247,15 @@ func (j *job) dump(ctx context.Context) (r Result, err error) {
 	if err == nil {
 		err = j.storeSources(ctx)
 	}
+	if err != nil || !j.exists || len(j.elf)+len(j.sources) == 0 {
+		return r, err
+	}
+
+	// The symbol file was there already, and a prune that began before the others were there may have removed it.
+	has, err := j.b.store.Has(j.paths)
+	if err == nil && !has {
+		return j.dump(ctx)
+	}
 	return r, err
 }
 
