@@ -47,7 +47,7 @@ var (
 		{"symcheck", []string{"test/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
 		addresses("IN"),
 	}
-	// tableSteps are those of files with .sframe, which is also verified alone.
+	// tableSteps are those of files with .sframe, and of bombs: .sframe is also verified alone.
 	tableSteps = append(slices.Clone(elfSteps),
 		step{"symcheck", []string{"--only=sframe", "IN"}, "", []int{0, 1, 2}},
 		step{"symcheck", []string{"--only=sframe", "--format=html", "IN"}, "", []int{0, 1, 2}})
