@@ -2,6 +2,7 @@ package dwarfx
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +19,7 @@ func checkParts(d *Data, u *Unit, size uint64, most int) (parts int, err error) 
 	var whole Scan
 	wantErr := d.ScanUnit(u, true, &whole)
 	want := renderScan(&whole)
-	got := ""
+	var got strings.Builder
 	for i, part := range list {
 		if part.From >= part.To && i < len(list)-1 || i > 0 && part.From != list[i-1].To {
 			return 0, fmt.Errorf("parts %#x", list)
@@ -28,10 +29,10 @@ func checkParts(d *Data, u *Unit, size uint64, most int) (parts int, err error) 
 		if err != nil {
 			return len(list), nil // a limit, or a sibling that lies elsewhere
 		}
-		got += renderScan(&s)
+		got.WriteString(renderScan(&s))
 	}
-	if wantErr == nil && got != want {
-		return 0, fmt.Errorf("parts %#x have\n%s, the whole\n%s", list, got, want)
+	if wantErr == nil && got.String() != want {
+		return 0, fmt.Errorf("parts %#x have\n%s, the whole\n%s", list, got.String(), want)
 	}
 	return len(list), nil
 }
