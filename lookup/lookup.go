@@ -202,7 +202,7 @@ func (f *File) Load(ctx context.Context) error {
 	if f.image == nil {
 		return nil
 	}
-	return f.image.load(ctx, f.image.opt.Jobs)
+	return f.image.load(ctx)
 }
 
 // Memory returns the bytes that the file takes in memory: its decoded units or functions, its sections that are

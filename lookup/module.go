@@ -39,7 +39,8 @@ type module struct {
 	plt   func() slotTable
 	// inflated is the bytes of sections that are compressed in the file.
 	inflated int64
-	mapped   mappedSections
+	// flat and flatLines are .debug_info and .debug_line, nil if they are compressed.
+	flat, flatLines *elfx.Section
 
 	paths   paths
 	workers sync.Pool    // of *decoder
@@ -48,15 +49,6 @@ type module struct {
 
 	dropping sync.Mutex
 	losses   losses
-	ahead    ahead
-}
-
-// ahead decodes the units that were not asked for.
-type ahead struct {
-	once  sync.Once
-	ended sync.WaitGroup
-	ctx   context.Context // done when the module is closed
-	close context.CancelFunc
 }
 
 // roots has the units, as far as their roots were read.
@@ -101,7 +93,6 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 		bound.bytes, bound.err = opt.Memory/2, errMemory
 	}
 	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size())}}
-	x.ahead.ctx, x.ahead.close = context.WithCancel(context.Background())
 	x.workers.New = func() any { return newDecoder(x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
 	x.plt = sync.OnceValue(x.readPLT)
@@ -115,9 +106,6 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 
 // close releases what the module has besides its files.
 func (x *module) close() {
-	x.ahead.close()
-	x.ahead.once.Do(func() {}) // it does not start any more
-	x.ahead.ended.Wait()
 	if x.stream != nil {
 		x.stream.close()
 	}
@@ -145,7 +133,7 @@ func (x *module) open(ctx context.Context) error {
 	}
 	x.losses.add(errs...)
 	x.inflated = inflated(f)
-	x.mapped = mappedSections{flat(f.Section(".debug_info")), flat(f.Section(".debug_line"))}
+	x.flat, x.flatLines = flat(f.Section(".debug_info")), flat(f.Section(".debug_line"))
 	data, errs := dwarfx.Open(s, code)
 	x.data, x.entries = data, data.RootEntries()
 	x.losses.addIn(f, errs...)
@@ -254,20 +242,6 @@ func (x *module) all(ctx context.Context) (k *index, err error) {
 		k, err = x.readMore(ctx, k)
 	}
 	return k, err
-}
-
-// mappedSections are .debug_info and .debug_line, each nil if it is compressed in the file.
-type mappedSections struct{ info, lines *elfx.Section }
-
-// discard gives the memory of a unit that was decoded back to the system. Other units may refer to it: the bytes can be
-// read again.
-func (m *mappedSections) discard(root *dwarfx.Unit) {
-	if m.info != nil {
-		m.info.Discard(root.Off, root.End)
-	}
-	if m.lines != nil && root.HasLines {
-		m.lines.Discard(root.LineOff, root.LineOff+root.Data().LineSize(root))
-	}
 }
 
 // flat returns s, or nil if its bytes are not those in the file.
@@ -474,23 +448,21 @@ func (x *module) unit(s *slot) (*unit, error) {
 	}
 	u.err = err
 
-	x.mapped.discard(s.root)
-	count := x.clock.Add(1)
-	s.last.Store(count)
-	s.decoded.Store(u)
-	if x.opt.Ahead && count >= int64(len(x.known.Load().slots)/4) {
-		x.ahead.once.Do(x.startAhead)
+	// What was read of the file is not needed again, unless other units refer to it.
+	root := s.root
+	if x.flat != nil {
+		x.flat.Discard(root.Off, root.End)
 	}
+	if x.flatLines != nil && root.HasLines {
+		x.flatLines.Discard(root.LineOff, root.LineOff+x.data.LineSize(root))
+	}
+	s.last.Store(x.clock.Add(1))
+	s.decoded.Store(u)
 	used := x.used.Add(u.bytes())
 	if used > x.opt.Memory {
 		x.drop(s)
 	}
 	return u, err
-}
-
-// startAhead decodes, on a processor that may have nothing else to do, the units that were not asked for yet.
-func (x *module) startAhead() {
-	x.ahead.ended.Go(func() { _ = x.load(x.ahead.ctx, 1) }) // the error is that of ctx
 }
 
 // drop drops the units that have not been used for the longest time, but for that of one slot, until three
@@ -516,8 +488,8 @@ func (x *module) drop(but *slot) {
 	}
 }
 
-// load decodes all units that cover code, on so many goroutines.
-func (x *module) load(ctx context.Context, jobs int) error {
+// load decodes all units that cover code.
+func (x *module) load(ctx context.Context) error {
 	k, err := x.all(ctx)
 	if err != nil {
 		return err
@@ -526,7 +498,7 @@ func (x *module) load(ctx context.Context, jobs int) error {
 	for _, s := range slices.Concat(k.parts...) {
 		wanted[s.unit] = true
 	}
-	return par.For(ctx, jobs, len(k.slots), func(i int) error {
+	return par.For(ctx, x.opt.Jobs, len(k.slots), func(i int) error {
 		if wanted[i] && x.used.Load() < x.opt.Memory/4*3 {
 			_, _ = x.unit(k.slots[i]) // an error is that of the addresses in the unit
 		}

@@ -58,9 +58,6 @@ type Options struct {
 	// Jobs is the number of goroutines of Load and Open, besides the one that inflates a large compressed .debug_info
 	// until the File is closed; 0 is that of the processors.
 	Jobs int
-	// Ahead has another goroutine decode all units of an ELF file when a quarter of them was asked for, until the File is
-	// closed: a program that asks for one address after the other then waits for less.
-	Ahead bool
 	// Limits bound the cost of damaged and hostile files.
 	Limits limits.Limits
 }

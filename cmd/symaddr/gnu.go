@@ -62,7 +62,7 @@ func runGNU(ctx context.Context, name string, args []string, stdin io.Reader, st
 	if v.has("exe") {
 		path = v.flags["exe"]
 	}
-	f, err := lookup.Open(ctx, path, lookup.Options{Ahead: true})
+	f, err := lookup.Open(ctx, path, lookup.Options{})
 	if err != nil {
 		return fail(err)
 	}

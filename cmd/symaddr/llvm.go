@@ -202,7 +202,7 @@ func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error
 		}
 		path = paths[n]
 	}
-	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory, Ahead: true})
+	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
 	if err != nil {
 		s.errors.Lock()
 		defer s.errors.Unlock()
