@@ -228,16 +228,16 @@ type storeView struct {
 	Details            int      // results on the page
 }
 
-// Bounds of a page about a store.
+// StoreDetails is the number of files with findings that a page about a store has in full, mostRows that of its table.
 const (
-	mostRows    = 5000
-	mostDetails = 100
+	StoreDetails = 100
+	mostRows     = 5000
 )
 
 // view returns what a page has about the store.
 func (s *Store) view() *storeView {
 	c := s.Counts()
-	v := &storeView{At: s.At, Summary: s.summary(), Class: "good", Details: min(len(s.Results), mostDetails)}
+	v := &storeView{At: s.At, Summary: s.summary(), Class: "good", Details: min(len(s.Results), StoreDetails)}
 	if c.Bad+c.Failed > 0 {
 		v.Class = "bad"
 	}

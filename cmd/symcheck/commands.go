@@ -73,7 +73,7 @@ func (c *replayCmd) replay(e *env, out *output, in *inputs) error {
 	if c.Keep {
 		kind = lookup.Virtual
 	}
-	err = out.addSources(in.ctx, &r, mod, kind, side{[]string{report.OfSymbols, report.OfELF}, data.path})
+	err = out.addSources(in.ctx, &r, mod, kind, side{[]string{report.OfSymbols, report.OfELF}, []string{data.path}})
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func lintFile(ctx context.Context, path string, out *output) (r report.Result, e
 	if err != nil {
 		return r, err
 	}
-	return r, out.addSources(ctx, &r, nil, lookup.Virtual, side{[]string{report.OfSymbols}, data.path})
+	return r, out.addSources(ctx, &r, nil, lookup.Virtual, side{[]string{report.OfSymbols}, []string{data.path}})
 }
 
 // Run is called by kong.
@@ -171,7 +171,7 @@ func (c *diffCmd) compare(e *env, out *output, in *inputs) error {
 		return err
 	}
 	r := report.Result{File: remote.Shown(c.A), Against: remote.Shown(c.B), Report: rep}
-	err = out.addSources(in.ctx, &r, nil, lookup.Virtual, side{[]string{report.OfFirst}, a.path}, side{[]string{report.OfSecond}, b.path})
+	err = out.addSources(in.ctx, &r, nil, lookup.Virtual, side{[]string{report.OfFirst}, []string{a.path}}, side{[]string{report.OfSecond}, []string{b.path}})
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func (c *sourceFlags) validateSources() error {
 
 // side is one of the sides of a comparison that have source files of their own.
 type side struct {
-	of  []string // values of report.Place.Of
-	sym string   // path of the symbol file, empty for none
+	of   []string // values of report.Place.Of
+	from []string // paths of the symbol file and, if no module is open, of the ELF file
 }
 
 // addSources adds the source files of a page's findings to a result. m, if not nil, is the module of the ELF file, whose
@@ -55,7 +55,7 @@ func (o *output) addSources(ctx context.Context, r *report.Result, m *companion.
 	}
 	r.Sources = report.Sources{}
 	for _, s := range sides {
-		found := finder.Find(ctx, file, []string{s.sym}, r.Report.PathsOf(s.of...))
+		found := finder.Find(ctx, file, s.from, r.Report.PathsOf(s.of...))
 		for _, of := range s.of {
 			r.Sources[of] = found
 		}

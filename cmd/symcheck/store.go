@@ -14,6 +14,7 @@ import (
 	"symkit/internal/quantity"
 	"symkit/internal/remote"
 	"symkit/internal/smallfile"
+	"symkit/lookup"
 )
 
 // storeFlags are the flags of a check of a whole store.
@@ -71,6 +72,13 @@ func (c *replayCmd) checkStore(e *env, out *output) error {
 		}
 		if r.Err == nil {
 			r.Unmet = out.requirements.Unmet(r.Report)
+		}
+		// The page shows the first files with findings.
+		if r.Err == nil && r.Bad() && len(all.Results) < report.StoreDetails {
+			err := out.addSources(e.ctx, &r.Result, nil, lookup.Relative, side{[]string{report.OfSymbols, report.OfELF}, []string{r.File, r.Against}})
+			if err != nil {
+				return err
+			}
 		}
 		all.Add(r.Result, r.Err)
 	}

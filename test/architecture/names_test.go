@@ -16,7 +16,7 @@ var publicNames = map[string]int{
 	"check/diff":           4,
 	"check/lint":           1,
 	"check/rank":           4,
-	"check/report":         47,
+	"check/report":         48,
 	"check/storecheck":     5,
 	"dump":                 27,
 	"dump/batch":           40,
