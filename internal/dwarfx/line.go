@@ -24,11 +24,6 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	if err != nil || !u.HasLines {
 		return t.released(err)
 	}
-
-	// Most large tables never move then.
-	if c.Len()/bytesPerRow > cap(t.Rows) {
-		t.Rows = make([]LineRow, 0, max(c.Len()/bytesPerRow, 2*cap(t.Rows)))
-	}
 	m := lineMachine{d: d, t: t, h: &t.h, c: c}
 	m.run()
 	t.pay(&m.c, 0)
@@ -38,9 +33,6 @@ func (d *Data) ReadLines(u *Unit, t *LineTable) error {
 	t.flatten()
 	return t.released(m.c.Err())
 }
-
-// bytesPerRow is how many bytes of a program compilers write for each row that changes something.
-const bytesPerRow = 10
 
 // ReadFiles is Data.ReadLines for the files of u's line table alone: t has no rows.
 func (t *LineTable) ReadFiles(u *Unit) error {

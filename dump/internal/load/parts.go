@@ -10,11 +10,18 @@ var (
 	mostParts        = 16
 )
 
+// mostInflated is how many times the size of its file a unit that is divided may have, at most: what inflates from
+// almost nothing may take little memory, and each scan at the same time takes some of its own.
+const mostInflated = 16
+
 // divide returns the parts of u, whose bytes are in s and which is item of the Data's units, for the
 // places in the list of units from index on.
 func divide(u *dwarfx.Unit, s *segment, index, item int) []*Unit {
 	x := &Unit{Unit: u, Part: u.Whole(), Lines: u, segment: s, index: index, item: item}
-	divided := u.Parts(partSize, mostParts)
+	var divided []dwarfx.Part
+	if u.End-u.Off <= mostInflated*u.Data().FileSize {
+		divided = u.Parts(partSize, mostParts)
+	}
 	if divided == nil {
 		return []*Unit{x}
 	}
