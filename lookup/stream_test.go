@@ -58,7 +58,7 @@ func packed(t *testing.T, change func(info []byte) []byte) (path string) {
 	return path
 }
 
-// vendors is a unit of a vendor's type, which nobody reads, of a size.
+// vendors returns a unit of size bytes whose type is a vendor's: dwarfx skips such units.
 func vendors(size int) []byte {
 	unit := binary.LittleEndian.AppendUint32(nil, uint32(size-4))
 	unit = append(unit, 5, 0, 0x80, 8)

@@ -41,15 +41,7 @@ func checkFast(d *Data, u *Unit) error {
 // TestFastLines: on every fixture.
 func TestFastLines(t *testing.T) {
 	rows := 0
-	for _, path := range fixtures(t) {
-		s, code, ok := elfSections(t, openELF(t, path))
-		if !ok {
-			continue
-		}
-		d, errs := Open(s, code)
-		for _, err := range errs {
-			t.Error(err)
-		}
+	for path, d := range eachFixture(t) {
 		for i := range min(len(d.Units), 20) { // each copies .debug_line
 			if u := d.Units[i]; u.HasLines {
 				if err := checkFast(d, u); err != nil {

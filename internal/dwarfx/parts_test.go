@@ -51,15 +51,7 @@ func renderScan(s *Scan) (text string) {
 // TestParts: on every fixture.
 func TestParts(t *testing.T) {
 	divided := 0
-	for _, path := range fixtures(t) {
-		s, code, ok := elfSections(t, openELF(t, path))
-		if !ok {
-			continue
-		}
-		d, errs := Open(s, code)
-		for _, err := range errs {
-			t.Error(err)
-		}
+	for path, d := range eachFixture(t) {
 		for i := range min(len(d.Units), 50) {
 			for _, size := range []uint64{64, 1000} {
 				parts, err := checkParts(d, d.Units[i], size, 16)

@@ -3,6 +3,7 @@ package dwarfx
 import (
 	"bytes"
 	"debug/elf"
+	"iter"
 	"path/filepath"
 	"testing"
 
@@ -127,6 +128,25 @@ func TestTextsOfOneTable(t *testing.T) {
 		with, without := texts(embedded), texts(openReal(t, "../../testdata/elf/"+name))
 		if with == 0 || without != 0 {
 			t.Errorf("%s: %d texts; the table before had %d", name, without, with)
+		}
+	}
+}
+
+// eachFixture yields the path and the debug information of every fixture that has some.
+func eachFixture(t testing.TB) iter.Seq2[string, *Data] {
+	return func(yield func(string, *Data) bool) {
+		for _, path := range fixtures(t) {
+			s, code, ok := elfSections(t, openELF(t, path))
+			if !ok {
+				continue
+			}
+			d, errs := Open(s, code)
+			for _, err := range errs {
+				t.Error(err)
+			}
+			if !yield(path, d) {
+				return
+			}
 		}
 	}
 }

@@ -30,15 +30,7 @@ func checkSkips(d *Data, u *Unit) error {
 // TestSkips: on every fixture.
 func TestSkips(t *testing.T) {
 	units := 0
-	for _, path := range fixtures(t) {
-		s, code, ok := elfSections(t, openELF(t, path))
-		if !ok {
-			continue
-		}
-		d, errs := Open(s, code)
-		for _, err := range errs {
-			t.Error(err)
-		}
+	for path, d := range eachFixture(t) {
 		for i := range d.Units {
 			if err := checkSkips(d, d.Units[i]); err != nil {
 				t.Errorf("%s: %v", path, err)

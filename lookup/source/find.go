@@ -34,8 +34,8 @@ type Finder struct {
 // maxKept bounds the texts that a Finder returns, in bytes.
 const maxKept = 256 << 20
 
-// smallELF bounds the ELF files that are read for embedded source files if no directory was given, in bytes: nobody asked
-// for source files then.
+// smallELF is the size in bytes of the largest ELF file that is searched for embedded source files without --source-dir:
+// larger files would take time that the user did not ask for.
 const smallELF = 64 << 20
 
 // NewFinder returns a finder of what is embedded in ELF files, and of what is below directories, which it opens. The caller
