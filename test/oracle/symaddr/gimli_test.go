@@ -20,7 +20,7 @@ func gimli(t *testing.T) string {
 
 // TestOracleGimli is TestOracleGNU for gimli's addr2line.
 func TestOracleGimli(t *testing.T) {
-	theirs, ours, kinds := gimli(t), filepath.Join(links(t), "addr2line"), map[string]bool{}
+	theirs, ours, kinds := gimli(t), filepath.Join(links(t), "addr2line"), map[string]int{}
 	for _, m := range slices.Concat(fixtures(t), built(t), small(t)) {
 		t.Run(m.name, func(t *testing.T) {
 			other := twin(t, &m)

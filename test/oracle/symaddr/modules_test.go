@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -92,6 +93,17 @@ func stream(t *testing.T, stdin, name string, args ...string) iter.Seq[string] {
 		err = cmd.Wait()
 		if err != nil {
 			t.Errorf("%v: %v: %s", cmd, err, stderr.String())
+		}
+	}
+}
+
+// tell prints how many addresses have each kind of differences, and fails for those that the document does not list.
+func tell(t *testing.T, pcs int, kinds map[string]int, listed []string) {
+	t.Logf("%d addresses", pcs)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		t.Logf("%8d %s", kinds[kind], kind)
+		if !slices.Contains(listed, kind) {
+			t.Errorf("not in %s: %s", document, kind)
 		}
 	}
 }
@@ -248,8 +260,23 @@ func small(t *testing.T) []module {
 	)...)
 }
 
-// large returns the modules of the corpus that take minutes; with SYMKIT_PCS, all of the corpus.
+// named returns the modules in SYMKIT_MODULES: paths, separated by blanks. A path can be followed by = and that of a form
+// of the module that the other programs read.
+func named(t *testing.T) (list []module) {
+	for _, path := range strings.Fields(os.Getenv("SYMKIT_MODULES")) {
+		path, theirs, _ := strings.Cut(path, "=")
+		list = append(list, module{name: filepath.Base(path), path: path, theirs: theirs, pcs: count(t, 20_000)})
+	}
+	return list
+}
+
+// large returns the modules of the corpus that take minutes; with SYMKIT_PCS, all of the corpus. With SYMKIT_MODULES
+// these are all.
 func large(t *testing.T) (list []module) {
+	list = named(t)
+	if len(list) > 0 {
+		return list
+	}
 	if os.Getenv("SYMKIT_PCS") != "" {
 		for _, m := range slices.Concat(small(t), built(t)) {
 			if !strings.Contains(m.name, "++-") || m.name == "clang++-gsplit-dwarf" {

@@ -37,7 +37,7 @@ func (c *gnuComparison) judgeNames(all []difference, wrong *oracle.Diffs) {
 		switch {
 		case c.judged[d.mangled]:
 		case unspaced(d.ours) == unspaced(d.gnu), err == nil && unspaced(text) == unspaced(d.ours):
-			c.kinds[kind] = true
+			c.kinds[kind]++
 		default:
 			open = append(open, d)
 			continue
@@ -57,14 +57,14 @@ func (c *gnuComparison) judgeNames(all []difference, wrong *oracle.Diffs) {
 		switch {
 		case d.gnu == d.mangled && texts[i] == d.mangled && strings.Contains(d.mangled, "__any_stringcv"):
 			// libstdc++'s conversion operator template, which no other demangler reads: the source says its name.
-			c.kinds[notDemangled] = true
+			c.kinds[notDemangled]++
 		case gnuForm(texts[i]) != plain(d.ours):
 			wrong.Add("%s:\n\t\tours %s\n\t\tGNU  %s\n\t\tLLVM %s", d.mangled, d.ours, d.gnu, texts[i])
 			continue
 		case d.gnu == d.mangled:
-			c.kinds[notDemangled] = true
+			c.kinds[notDemangled]++
 		default:
-			c.kinds[otherParser] = true
+			c.kinds[otherParser]++
 		}
 		c.judged[d.mangled] = true
 	}
