@@ -31,6 +31,7 @@ import (
 	"syscall"
 
 	"symkit/internal/filename"
+	"symkit/internal/hashindex"
 	"symkit/internal/mem"
 	"symkit/limits"
 	"symkit/located"
@@ -50,6 +51,7 @@ type File struct {
 	input
 	opt         Options
 	memory      memory
+	names       hashindex.Index      // of Sections, by name
 	over        func() map[int]error // compressed sections that are refused, by index; see allOverAllowance
 	synthetic   []Section            // sections made from program headers
 	buildID     []byte

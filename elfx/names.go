@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"sync"
 
@@ -19,6 +20,9 @@ var errStrings = errors.New("unusable section name table")
 // very long name would take quadratic time.
 const maxSectionName = 16 << 10
 
+// nameSeed is the seed of File.names.
+var nameSeed = maphash.MakeSeed()
+
 // nameSections sets the names of the sections. Without names, sections are still
 // found by type and through program headers.
 func nameSections(f *File, t tables) {
@@ -31,7 +35,7 @@ func nameSections(f *File, t tables) {
 		return
 	}
 
-	// Damaged names are one loss, however many there are.
+	// Damaged names are one loss, however many there are. Of sections with one name, the first is the one to find.
 	var damaged error
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -39,6 +43,9 @@ func nameSections(f *File, t tables) {
 			s.Name = name
 		} else if damaged == nil {
 			damaged = &located.Error{Section: sectionHeaders, Offset: f.headerAt(i), Err: located.ErrOffset}
+		}
+		if s.Type != elf.SHT_NULL && f.named(s.Name) == nil {
+			f.names.Add(maphash.String(nameSeed, s.Name), uint32(i))
 		}
 	}
 

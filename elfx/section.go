@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"symkit/internal/mem"
@@ -148,10 +149,11 @@ func find[T any](all []T, match func(*T) bool) *T {
 
 // named returns the section header with a name, or nil; of several parts, the first.
 func (f *File) named(name string) *Section {
-	s := find(f.Sections, func(s *Section) bool { return s.Name == name && s.Type != elf.SHT_NULL })
-	if s == nil {
+	n, ok := f.names.Find(maphash.String(nameSeed, name), func(n uint32) bool { return f.Sections[n].Name == name })
+	if !ok {
 		return nil
 	}
+	s := &f.Sections[n]
 	if s.parts != nil {
 		s = &f.Sections[s.parts.all[0]]
 	}

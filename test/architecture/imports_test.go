@@ -112,7 +112,7 @@ var allowed = map[string][]string{
 	"dump/store":            {"check/rank", "internal/atomicfile", "internal/filename", "internal/mem", "internal/objects", "internal/packing", "internal/spool", "internal/storefiles", "internal/upload"},
 
 	// Files.
-	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx":                           {"elfx/internal/reloc", "internal/bounds", "internal/filename", "internal/hashindex", "internal/inflate", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/identity":                  {"elfx", "internal/filename", "internal/mem", "located"},
 	"elfx/archive":                   {"elfx", "internal/bounds", "internal/filename", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
 	"elfx/companion":                 {"elfx", "internal/mem", "internal/quantity", "internal/wire", "limits"},
