@@ -71,11 +71,15 @@ func readSymtab(f *File, s *Section) (*SymbolTable, error) {
 		return nil, err
 	}
 
+	// The null symbol, which is all that u-boot's .dynsym has, needs no strings.
+	var strings []byte
 	t := f.linked(s)
-	if t == nil {
-		return nil, &located.Error{Section: s.label(), Err: errSymbolStrings}
+	switch {
+	case t != nil:
+		strings, err = t.unpacked()
+	case uint64(c.Len()) > f.symbolSize():
+		err = &located.Error{Section: s.label(), Err: errSymbolStrings}
 	}
-	strings, err := t.unpacked()
 	if err != nil {
 		return nil, err
 	}

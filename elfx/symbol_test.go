@@ -115,6 +115,16 @@ func TestSymbolAllocs(t *testing.T) {
 	}
 }
 
+// TestNullSymbol: a table of the null symbol alone needs no strings, as in u-boot's programs.
+func TestNullSymbol(t *testing.T) {
+	s := symbolSpec(elf.ELFCLASS64, false)
+	s.Sections = []elftest.Sec{{Name: ".dynsym", Kind: elf.SHT_DYNSYM, Entsize: 24, Data: make([]byte, 24)}}
+	table, err := mustFile(t, s.Build()).Dynsym()
+	if err != nil || len(table.Symbols) != 1 || table.NameOf(&table.Symbols[0]) != nil {
+		t.Errorf("%v, %v", table, err)
+	}
+}
+
 func TestSymbolErrors(t *testing.T) {
 	for _, test := range []struct {
 		name    string

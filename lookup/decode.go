@@ -161,19 +161,28 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 		d.addFunction(u, root, ref, out)
 	}
 
-	// open has the enclosing scopes of the next call, by depth.
+	// open has the enclosing scopes of the next call with their ranges, by depth.
 	var open []int32
+	var ranges []dwarfx.Span
 	for i := range s.Funcs {
 		f := &s.Funcs[i]
 		open = append(open[:0], d.addScope(out, scope{parent: -1, fn: uint32(i)}, f.Ranges))
+		ranges = append(ranges[:0], f.Ranges)
 		for k := f.Inlines.From; k < f.Inlines.To; k++ {
 			c := &s.Inlines[k]
 			depth := min(int(c.Depth), len(open)-1, maxInlined-1)
 			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
+			if c.CallFile == dwarfx.NoFile {
+				call.file = out.fileAround(depth, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
+			}
 			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
+			ranges = append(ranges[:depth+1], c.Ranges)
 		}
 	}
 }
+
+// rangesOf returns ranges of the scan.
+func (d *decoder) rangesOf(s dwarfx.Span) []dwarfx.Range { return d.scan.Ranges[s.From:s.To] }
 
 // intervalMemory is how many bytes the code of a scope takes for each of its ranges, with what paint makes of them. Scopes
 // can have a list together.
@@ -182,7 +191,7 @@ const intervalMemory = 50
 // addScope adds a scope with its code, and returns its index.
 func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
 	n := int32(len(out.scopes))
-	list := d.scan.Ranges[ranges.From:ranges.To]
+	list := d.rangesOf(ranges)
 	if d.pay(intervalMemory*uint64(len(list))) != nil {
 		list = nil
 	}

@@ -79,10 +79,37 @@ func (u *unit) dieAt(addr uint64) dwarfx.Ref {
 	return u.dies[u.scopes[at].fn]
 }
 
+// rowAt returns the index of the row that a virtual address has, or -1, and reports whether the row is of code.
+func (u *unit) rowAt(addr uint64) (row int, known bool) {
+	row = sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
+	return row, row >= 0 && u.rows[row].File != dwarfx.EndOfCode
+}
+
+// fileAround returns the file of the code that makes an inlined call: Zig's compiler gives the line of
+// a call alone. The code is where the function begins, or in the outer call just before the call, or
+// else after the call, as dump_syms has it. Without such code the file is dwarfx.NoFile.
+func (u *unit) fileAround(depth int, outer, own []dwarfx.Range) uint32 {
+	if len(outer) == 0 || len(own) == 0 {
+		return dwarfx.NoFile
+	}
+	at := outer[0].Lo
+	switch {
+	case depth == 0:
+	case own[0].Lo > at:
+		at = own[0].Lo - 1
+	case own[0].Hi < outer[0].Hi:
+		at = own[0].Hi
+	}
+	row, known := u.rowAt(at)
+	if !known {
+		return dwarfx.NoFile
+	}
+	return u.rows[row].File
+}
+
 // frames appends the frames of a virtual address.
 func (u *unit) frames(dst []Frame, addr uint64) []Frame {
-	row := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
-	known := row >= 0 && u.rows[row].File != dwarfx.EndOfCode
+	row, known := u.rowAt(addr)
 	at := u.scopeAt(addr)
 	if at < 0 && !known {
 		return dst

@@ -72,7 +72,7 @@ func (d *Data) ReadUnits(data []byte, at int, last bool) (errs []error) {
 		u, err := readHeader(&c, false)
 		u.data = d
 		if u.kind >= utLoUser && err == nil {
-			continue // only its vendor's tools know what it describes
+			continue // only its vendor's tools know what it describes, or nothing
 		}
 		if err == nil {
 			u.bytes = data[u.Off-uint64(at) : u.End-uint64(at)]
@@ -182,6 +182,9 @@ const maxInitialLength = 12
 // An error that leaves c usable loses this unit alone.
 func readHeader(c *wire.Cursor, types bool) (Unit, error) {
 	u, body := startHeader(c)
+	if u.kind == utPadding {
+		return u, nil
+	}
 	if u.Version == 5 && !types {
 		u.kind = body.U8()
 		u.AddrSize = body.U8()
@@ -219,7 +222,11 @@ func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	u.End, u.Dwarf64 = uint64(body.End()), dwarf64
 
 	u.Version = body.U16()
-	if body.Err() == nil && (u.Version < 2 || u.Version > draftVersion) {
+	switch {
+	case body.Err() != nil:
+	case u.Version == 0 && isZero(body):
+		u.kind = utPadding
+	case u.Version < 2 || u.Version > draftVersion:
 		body.Fail(int(u.Off), fmt.Errorf("%w %d", ErrVersion, u.Version))
 	}
 	if u.Version == draftVersion {
@@ -227,6 +234,9 @@ func startHeader(c *wire.Cursor) (u Unit, body wire.Cursor) {
 	}
 	return u, body
 }
+
+// isZero reports whether all bytes of c are zeros.
+func isZero(c wire.Cursor) bool { return len(bytes.TrimLeft(c.Bytes(uint64(c.Len())), "\x00")) == 0 }
 
 // endHeader checks the header; body is after its last field.
 func (u *Unit) endHeader(body *wire.Cursor) error {

@@ -42,6 +42,9 @@ const (
 	utSplitCompile = 5
 	utSplitType    = 6
 	utLoUser       = 0x80 // the first of vendors' types, which go up to 0xff
+	// utPadding stands for a unit of version 0 and zeros alone, with which Zig's linker (0.17)
+	// fills the gaps between units.
+	utPadding = 0xff
 )
 
 // Ref is the place of a DIE: its offset in .debug_info. The zero Ref means that there

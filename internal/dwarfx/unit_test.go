@@ -65,7 +65,7 @@ func TestUnitHeaderErrors(t *testing.T) {
 		{"§7.4 longest length", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, located.ErrTruncated, 12, false},
 		{"§7.4 length 0", l(le5.buf()), located.ErrTruncated, 4, true},
 		{"§7.5.1.1 too short for the version", l(le5.buf().bytes(5)), located.ErrTruncated, 4, true},
-		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0)), ErrVersion, 0, true},
+		{"§7.5.1.1 version 0", l(le5.buf().uint(2, 0).bytes(0, 0, 1)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 1", l(le5.buf().uint(2, 1)), ErrVersion, 0, true},
 		{"§7.5.1.1 version 7", l(le5.buf().uint(2, 7)), ErrVersion, 0, true},
 		{"§7.5.1.1 version of the other byte order", l(le5.buf().uint(2, 0x500)), ErrVersion, 0, true},
@@ -111,6 +111,25 @@ func TestVendorUnits(t *testing.T) {
 		d, errs := Open(a.sections(), nil)
 		if len(errs) != 0 || len(d.Units) != 1 {
 			t.Errorf("type %#x: %d units, errors %v", kind, len(d.Units), errs)
+		}
+	}
+}
+
+// TestPaddingUnits: a unit of zeros fills a gap, as Zig's linker writes it.
+func TestPaddingUnits(t *testing.T) {
+	for _, n := range []int{2, 3, 0x877} {
+		for _, dwarf64 := range []bool{false, true} {
+			a := le5.asm()
+			padding := le5.buf().length(make([]byte, n))
+			if dwarf64 {
+				padding = le5.buf().uint(4, 0xffffffff).uint(8, uint64(n)).bytes(make([]byte, n)...)
+			}
+			a.info = append(a.info, padding.b...)
+			a.units("unit\n CompileUnit\n")
+			d, errs := Open(a.sections(), nil)
+			if len(errs) != 0 || len(d.Units) != 1 {
+				t.Errorf("%d bytes: %d units, errors %v", n, len(d.Units), errs)
+			}
 		}
 	}
 }

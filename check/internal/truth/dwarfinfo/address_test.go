@@ -61,6 +61,19 @@ func TestUnitKinds(t *testing.T) {
 	}
 }
 
+// TestPaddingUnits: a unit of version 0 is skipped if the unit has zeros alone, as Zig's linker writes it.
+func TestPaddingUnits(t *testing.T) {
+	for last, fails := range map[byte]bool{0: false, 1: true} {
+		d := &Info{info: []byte{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}}
+		d.begin()
+		c := wire.New(".debug_info", d.info, false)
+		_, ok := d.header(&c)
+		if ok || (c.Err() != nil) != fails || c.Len() > 0 {
+			t.Errorf("last byte %d: %v, %v", last, ok, c.Err())
+		}
+	}
+}
+
 // TestSetAddress: each set_address decides whether the rows after it are of discarded code
 // (DWARF 5 §6.2.5.3).
 func TestSetAddress(t *testing.T) {
