@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"slices"
+	"sort"
 
 	"symkit/elfx/companion"
 	"symkit/internal/debuginfo"
@@ -26,17 +26,17 @@ type decoder struct {
 	paid   int64                       // bytes of the unit that is being decoded
 	over   error                       // the bound's, if the unit takes more
 
-	code  []interval
-	text  []byte
-	spans []textSpan // of text: the strings of the unit, first the paths of its files
-	names uint32     // where in text the paths end
-	decls []uint32   // by function: the file of the unit that it is declared in, if it is one of these
+	divider
+	text  []byte     // names
+	files []byte     // paths: those of the unit, then those of other units
+	spans []textSpan // of files
 }
 
 // fileTable is the list of files of another unit.
 type fileTable struct {
 	table dwarfx.LineTable
 	base  []byte
+	known map[uint32]uint32 // indexes of decoder.spans
 }
 
 // errMemory: Options.Memory is less than what a unit takes.
@@ -71,19 +71,22 @@ var errNoSplit = errors.New("its split DWARF file was not found")
 // result has what could be read.
 func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
 	d.paid, d.over, d.other = 0, nil, nil
-	d.text, d.spans, d.decls = d.text[:0], d.spans[:0], d.decls[:0]
+	d.text, d.files, d.spans = d.text[:0], d.files[:0], d.spans[:0]
 	out := &unit{}
-	err := d.lines(root, out)
+	own, err := d.lines(root)
 
 	// The line table is that of the skeleton, whose functions are elsewhere.
 	u, damage := d.described(root)
 	err = cmp.Or(err, damage)
+	d.code = d.code[:0]
 	if u != nil {
 		err = cmp.Or(u.Data().ScanUnit(u, true, &d.scan), err)
 		d.scopes(u, root, out)
-		out.starts, out.innermost = paint(d.code)
 	}
-	d.strings(out)
+	out.starts, out.spots = d.divide(d.table.Rows, d.table.Places)
+	out.text = string(d.text)
+	out.named, out.paths = d.paths.share(d.files, d.spans)
+	out.files = out.named[:own]
 	return out, cmp.Or(err, d.over)
 }
 
@@ -100,10 +103,9 @@ func (d *decoder) described(root *dwarfx.Unit) (*dwarfx.Unit, error) {
 	return split.Unit, err
 }
 
-// lines reads the line table of root. The paths of its files are the first strings.
-func (d *decoder) lines(root *dwarfx.Unit, out *unit) error {
-	err := root.Data().ReadLines(root, &d.table)
-	out.rows, out.places = slices.Clone(d.table.Rows), slices.Clone(d.table.Places)
+// lines reads the line table of root, and the paths of its files. It returns how many there are.
+func (d *decoder) lines(root *dwarfx.Unit) (files int, err error) {
+	err = root.Data().ReadLines(root, &d.table)
 	compDir, _ := root.String(root.CompDir) // a string outside of its section is no name
 	base := d.table.BaseDir(compDir)
 	for n := uint32(0); ; n++ {
@@ -113,29 +115,7 @@ func (d *decoder) lines(root *dwarfx.Unit, out *unit) error {
 		}
 		d.addPath(base, dir, name)
 	}
-	out.files = make([]string, len(d.spans))
-	d.names = uint32(len(d.text))
-	return err
-}
-
-// strings makes the strings of out: the paths of files, which units share, and the names, all parts of one text.
-func (d *decoder) strings(out *unit) {
-	own := d.paths.share(d.text, d.spans[:len(out.files)], out.files)
-	text := string(d.text[d.names:])
-	out.text = len(text) + own
-	list := d.spans[len(out.files):]
-	of := func(s textSpan) string { return text[s.from-d.names : s.to-d.names] }
-	for i := range out.funcs {
-		f := &out.funcs[i]
-		f.name, f.linkage = of(list[3*i]), of(list[3*i+1])
-		out.mangled = out.mangled || f.linkage != ""
-		switch s := list[3*i+2]; {
-		case s.from >= d.names:
-			f.file = of(s)
-		case s.to > s.from:
-			f.file = out.files[d.decls[i]]
-		}
-	}
+	return len(d.spans), err
 }
 
 // maxInlined is how deep calls are inlined into each other: in real programs some dozens. Deeper ones count as calls at
@@ -146,13 +126,12 @@ const maxInlined = 256
 // some tens of thousands.
 const maxName = 1 << 16
 
-// scopes makes the functions and calls of a scan. Each function has three strings.
+// scopes makes the functions and calls of a scan.
 func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 	s := &d.scan
 	out.funcs = make([]function, 0, len(s.Funcs)+len(s.Origins))
 	out.dies = make([]dwarfx.Ref, 0, len(s.Funcs))
 	out.scopes = make([]scope, 0, len(s.Funcs)+len(s.Inlines))
-	d.code = d.code[:0]
 	for i := range s.Funcs {
 		out.dies = append(out.dies, s.Funcs[i].DIE)
 		d.addFunction(u, root, s.Funcs[i].DIE, out)
@@ -173,7 +152,7 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 			depth := min(int(c.Depth), len(open)-1, maxInlined-1)
 			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
 			if c.CallFile == dwarfx.NoFile {
-				call.file = out.fileAround(depth, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
+				call.file = fileAround(d.table.Rows, depth, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
 			}
 			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
 			ranges = append(ranges[:depth+1], c.Ranges)
@@ -181,12 +160,34 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 	}
 }
 
+// fileAround returns the file of the code that makes an inlined call: Zig's compiler gives the line of
+// a call alone. The code is where the function begins, or in the outer call just before the call, or
+// else after the call, as dump_syms has it. Without such code the file is dwarfx.NoFile.
+func fileAround(rows []dwarfx.LineRow, depth int, outer, own []dwarfx.Range) uint32 {
+	if len(outer) == 0 || len(own) == 0 {
+		return dwarfx.NoFile
+	}
+	at := outer[0].Lo
+	switch {
+	case depth == 0:
+	case own[0].Lo > at:
+		at = own[0].Lo - 1
+	case own[0].Hi < outer[0].Hi:
+		at = own[0].Hi
+	}
+	row := sort.Search(len(rows), func(i int) bool { return rows[i].Addr > at }) - 1
+	if row < 0 || rows[row].File == dwarfx.EndOfCode {
+		return dwarfx.NoFile
+	}
+	return rows[row].File
+}
+
 // rangesOf returns ranges of the scan.
 func (d *decoder) rangesOf(s dwarfx.Span) []dwarfx.Range { return d.scan.Ranges[s.From:s.To] }
 
 // intervalMemory is how many bytes the code of a scope takes for each of its ranges, with what paint makes of them. Scopes
 // can have a list together.
-const intervalMemory = 50
+const intervalMemory = 70
 
 // addScope adds a scope with its code, and returns its index.
 func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
@@ -208,64 +209,60 @@ func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
 // addFunction adds the function that the DIE at ref, of u or of a unit that u refers to, names.
 func (d *decoder) addFunction(u, root *dwarfx.Unit, ref dwarfx.Ref, out *unit) {
 	naming, _ := d.namer.NameOf(u.Data(), ref) // a name that cannot be read is missing
-	d.add(naming.Name)
-	d.add(naming.Linkage)
 	decl := d.namer.DeclOf(u.Data(), ref)
-	d.addDecl(u, root, decl)
-	out.funcs = append(out.funcs, function{line: decl.Line})
-}
-
-// add adds a string, which is empty if the unit takes too much.
-func (d *decoder) add(text []byte) {
-	text = text[:min(len(text), maxName)]
-	if d.pay(uint64(len(text))) != nil {
-		text = nil
-	}
-	from := uint32(len(d.text))
-	d.text = append(d.text, text...)
-	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})
-}
-
-// addPath adds the path of a file of a line table as a string.
-func (d *decoder) addPath(base, dir, name []byte) {
-	size := len(base) + len(dir) + len(name)
-	if size > maxName || d.pay(uint64(size)) != nil {
-		d.add(nil)
-		return
-	}
-	from := uint32(len(d.text))
-	d.text = appendPath(d.text, base, dir, name)
-	d.spans = append(d.spans, textSpan{from, uint32(len(d.text))})
-}
-
-// addDecl adds the path of the file that a declaration is in as a string.
-func (d *decoder) addDecl(u, root *dwarfx.Unit, decl dwarfx.Decl) {
-	d.decls = append(d.decls, decl.File)
+	f := function{name: d.addName(naming.Name), linkage: d.addName(naming.Linkage), file: noFile, line: decl.Line}
 	switch {
 	case decl.Unit == nil:
-		d.add(nil)
-		return
 	case decl.Unit == u || decl.Unit == root:
 		_, _, ok := d.table.File(decl.File)
 		if ok {
-			d.spans = append(d.spans, d.spans[decl.File])
-			return
+			f.file = decl.File
 		}
-		d.add(nil)
-		return
+	default: // a unit with other files
+		f.file = d.fileOf(decl)
 	}
+	out.mangled = out.mangled || f.linkage.to > f.linkage.from
+	out.funcs = append(out.funcs, f)
+}
 
-	// The function is declared in a unit with other files.
+// addName adds a name, which is empty if the unit takes too much.
+func (d *decoder) addName(name []byte) textSpan {
+	name = name[:min(len(name), maxName)]
+	from := uint32(len(d.text))
+	if d.pay(uint64(len(name))) == nil {
+		d.text = append(d.text, name...)
+	}
+	return textSpan{from, uint32(len(d.text))}
+}
+
+// addPath adds the path of a file of a line table. It is empty if it is too long, or the unit takes too much.
+func (d *decoder) addPath(base, dir, name []byte) {
+	size := len(base) + len(dir) + len(name)
+	from := uint32(len(d.files))
+	if size <= maxName && d.pay(uint64(size)) == nil {
+		d.files = appendPath(d.files, base, dir, name)
+	}
+	d.spans = append(d.spans, textSpan{from, uint32(len(d.files))})
+}
+
+// fileOf returns the index, in spans, of the file of a declaration in another unit.
+func (d *decoder) fileOf(decl dwarfx.Decl) uint32 {
 	t := d.filesOf(decl.Unit)
-	dir, name, _ := t.table.File(decl.File)
-	d.addPath(t.base, dir, name)
+	n, ok := t.known[decl.File]
+	if !ok {
+		n = uint32(len(d.spans))
+		dir, name, _ := t.table.File(decl.File)
+		d.addPath(t.base, dir, name)
+		t.known[decl.File] = n
+	}
+	return n
 }
 
 // filesOf returns the files of another unit.
 func (d *decoder) filesOf(u *dwarfx.Unit) *fileTable {
 	t := d.other[u]
 	if t == nil {
-		t = &fileTable{}
+		t = &fileTable{known: map[uint32]uint32{}}
 		_ = t.table.ReadFiles(u) // a file that cannot be read is not known
 		compDir, _ := u.String(u.CompDir)
 		t.base = t.table.BaseDir(compDir)

@@ -108,6 +108,7 @@ type textCall struct {
 // Sizes in bytes of the elements of the slices of a textFunc, and of a textFunc with its place in a map.
 const (
 	textFuncSize  = 200
+	startSize     = 8 + 4
 	textPlaceSize = 8
 	textCallSize  = 40
 	layerSize     = 48
@@ -144,7 +145,7 @@ func newLayer(code []interval) (l layer) {
 	for i := range code {
 		code[i].scope = last - code[i].scope // paint prefers the last
 	}
-	l.starts, l.which = paint(code)
+	l.starts, l.which = paint(code, nil, nil)
 	for i, n := range l.which {
 		if n >= 0 {
 			l.which[i] = last - n

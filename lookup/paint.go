@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"symkit/internal/dwarfx"
 )
 
 // interval is code [lo, hi) of a scope.
@@ -15,10 +17,10 @@ type interval struct {
 // paint divides code at the addresses where the innermost scope changes, and gives the innermost scope from
 // each of them on, -1 outside of code. Of intervals that cover an address, the one that begins last is the
 // innermost, and of those that begin together the one of the scope that comes last: a call comes after the
-// function or the call around it. paint sorts code.
-func paint(code []interval) (starts []uint64, innermost []int32) {
+// function or the call around it. paint sorts code. It uses the memory of starts and innermost.
+func paint(code []interval, starts []uint64, innermost []int32) ([]uint64, []int32) {
 	sortCode(code)
-	starts, innermost = make([]uint64, 0, 2*len(code)), make([]int32, 0, 2*len(code))
+	starts, innermost = slices.Grow(starts[:0], 2*len(code)), slices.Grow(innermost[:0], 2*len(code))
 	change := func(at uint64, scope int32) {
 		last := len(starts) - 1
 		switch {
@@ -50,7 +52,44 @@ func paint(code []interval) (starts []uint64, innermost []int32) {
 		change(c.lo, c.scope)
 	}
 	closeTo(^uint64(0))
-	return slices.Clip(starts), slices.Clip(innermost)
+	return starts, innermost
+}
+
+// divider makes the spots of units.
+type divider struct {
+	code   []interval // of the scopes of the unit
+	from   []uint64   // where other scopes are the innermost ones
+	inner  []int32    // these
+	starts []uint64   // of spots
+	spots  []spot
+}
+
+// divide returns the spots of a unit, and where they begin: of the rows of its line table, and of its scopes with their
+// code.
+func (d *divider) divide(rows []dwarfx.LineRow, places []dwarfx.Place) ([]uint64, []spot) {
+	d.from, d.inner = paint(d.code, d.from, d.inner)
+	d.starts, d.spots = d.starts[:0], d.spots[:0]
+	last := nowhere
+	for i, k := 0, 0; i < len(rows) || k < len(d.from); {
+		here, addr := last, ^uint64(0)
+		if i < len(rows) {
+			addr = rows[i].Addr
+		}
+		if k < len(d.from) {
+			addr = min(addr, d.from[k])
+		}
+		for ; i < len(rows) && rows[i].Addr == addr; i++ {
+			here.file, here.line, here.place = rows[i].File, rows[i].Line, places[i]
+		}
+		if k < len(d.from) && d.from[k] == addr {
+			here.scope = d.inner[k]
+			k++
+		}
+		if here != last {
+			d.starts, d.spots, last = append(d.starts, addr), append(d.spots, here), here
+		}
+	}
+	return slices.Clone(d.starts), slices.Clone(d.spots)
 }
 
 // sortCode sorts code by address and scope. In general the scopes ascend already, and the code of a unit lies together:

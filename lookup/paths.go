@@ -10,13 +10,14 @@ type paths struct {
 	bytes uint64 // of known
 }
 
-// share puts the strings of text at spans into list. It returns the bytes of those that are not shared.
-func (p *paths) share(text []byte, spans []textSpan, list []string) (own int) {
+// share returns the strings of text at spans, and the bytes of those that are not shared.
+func (p *paths) share(text []byte, spans []textSpan) (list []string, own int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil {
 		p.known = map[string]string{}
 	}
+	list = make([]string, len(spans))
 	for i, s := range spans {
 		known, ok := p.known[string(text[s.from:s.to])]
 		if !ok {
@@ -30,5 +31,5 @@ func (p *paths) share(text []byte, spans []textSpan, list []string) (own int) {
 		}
 		list[i] = known
 	}
-	return own
+	return list, own
 }

@@ -6,24 +6,34 @@ import (
 	"symkit/internal/dwarfx"
 )
 
-// A unit is decoded into flat slices. Its code is divided at starts: from one start to the next, one scope is
-// the innermost. A scope is a function or an inlined call in its parent, and the chain of parents is the answer
-// for an address, innermost first, with the row of the line table for its place.
+// A unit is decoded into flat slices. Its code is divided at starts: from one start to the next, there is one spot,
+// with the line and the innermost scope. A scope is a function or an inlined call in its parent, and the chain of
+// parents is the answer for an address, innermost first.
 
 // unit is a decoded unit. It is never changed.
 type unit struct {
-	err       error    // the damage of the unit, which has what could be read before it
-	starts    []uint64 // virtual addresses, ascending
-	innermost []int32  // by start: index of scopes, or -1
-	scopes    []scope
-	funcs     []function
-	dies      []dwarfx.Ref // of funcs: those that have code, which are the first
-	rows      []dwarfx.LineRow
-	places    []dwarfx.Place // of rows
-	files     []string       // by number in the line table
-	text      int            // bytes of names and paths
-	mangled   bool           // a function has a linkage name
+	err     error    // the damage of the unit, which has what could be read before it
+	starts  []uint64 // virtual addresses, ascending
+	spots   []spot   // by start
+	scopes  []scope
+	funcs   []function
+	dies    []dwarfx.Ref // of funcs: those that have code, which are the first
+	files   []string     // by number in the line table
+	named   []string     // files, then those of other units in which funcs are declared
+	text    string       // the names of funcs
+	paths   int          // bytes of named that are no other units'
+	mangled bool         // a function has a linkage name
 }
+
+// spot is code with one answer.
+type spot struct {
+	scope      int32  // the innermost one, or -1
+	file, line uint32 // file is dwarfx.EndOfCode if no row of the line table has the code
+	place      dwarfx.Place
+}
+
+// nowhere is the spot of addresses before the first start.
+var nowhere = spot{scope: -1, file: dwarfx.EndOfCode}
 
 // scope is a function, or an inlined call.
 type scope struct {
@@ -35,41 +45,43 @@ type scope struct {
 	place      dwarfx.Place
 }
 
-// function is a function that has code or is inlined.
+// function is a function that has code or is inlined. The spans are of unit.text, and file is an index of unit.named, or
+// noFile.
 type function struct {
-	name, linkage, file string
-	line                uint32
+	name, linkage textSpan
+	file, line    uint32
 }
+
+const noFile = ^uint32(0)
 
 // Sizes in bytes of the elements of a unit's slices, and of the unit itself.
 const (
 	unitSize     = 250
-	startSize    = 8 + 4
+	spotSize     = 8 + 20
 	scopeSize    = 40
-	functionSize = 56
+	functionSize = 24
 	dieSize      = 8
-	rowSize      = 16 + 8
 	fileSize     = 16
 )
 
 // bytes returns the memory of the unit.
 func (u *unit) bytes() int64 {
-	return int64(unitSize + startSize*cap(u.starts) + scopeSize*cap(u.scopes) + functionSize*cap(u.funcs) + dieSize*cap(u.dies) +
-		rowSize*cap(u.rows) + fileSize*cap(u.files) + u.text)
+	return int64(unitSize + spotSize*cap(u.starts) + scopeSize*cap(u.scopes) + functionSize*cap(u.funcs) + dieSize*cap(u.dies) +
+		fileSize*cap(u.named) + len(u.text) + u.paths)
 }
 
-// scopeAt returns the innermost scope at a virtual address, or -1.
-func (u *unit) scopeAt(addr uint64) int32 {
+// at returns the spot of a virtual address.
+func (u *unit) at(addr uint64) *spot {
 	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
 	if i < 0 {
-		return -1
+		return &nowhere
 	}
-	return u.innermost[i]
+	return &u.spots[i]
 }
 
 // dieAt returns the DIE of the function that has the code at a virtual address, or 0.
 func (u *unit) dieAt(addr uint64) dwarfx.Ref {
-	at := u.scopeAt(addr)
+	at := u.at(addr).scope
 	if at < 0 {
 		return 0
 	}
@@ -79,38 +91,11 @@ func (u *unit) dieAt(addr uint64) dwarfx.Ref {
 	return u.dies[u.scopes[at].fn]
 }
 
-// rowAt returns the index of the row that a virtual address has, or -1, and reports whether the row is of code.
-func (u *unit) rowAt(addr uint64) (row int, known bool) {
-	row = sort.Search(len(u.rows), func(i int) bool { return u.rows[i].Addr > addr }) - 1
-	return row, row >= 0 && u.rows[row].File != dwarfx.EndOfCode
-}
-
-// fileAround returns the file of the code that makes an inlined call: Zig's compiler gives the line of
-// a call alone. The code is where the function begins, or in the outer call just before the call, or
-// else after the call, as dump_syms has it. Without such code the file is dwarfx.NoFile.
-func (u *unit) fileAround(depth int, outer, own []dwarfx.Range) uint32 {
-	if len(outer) == 0 || len(own) == 0 {
-		return dwarfx.NoFile
-	}
-	at := outer[0].Lo
-	switch {
-	case depth == 0:
-	case own[0].Lo > at:
-		at = own[0].Lo - 1
-	case own[0].Hi < outer[0].Hi:
-		at = own[0].Hi
-	}
-	row, known := u.rowAt(at)
-	if !known {
-		return dwarfx.NoFile
-	}
-	return u.rows[row].File
-}
-
 // frames appends the frames of a virtual address.
 func (u *unit) frames(dst []Frame, addr uint64) []Frame {
-	row, known := u.rowAt(addr)
-	at := u.scopeAt(addr)
+	here := u.at(addr)
+	at := here.scope
+	known := here.file != dwarfx.EndOfCode
 	if at < 0 && !known {
 		return dst
 	}
@@ -119,12 +104,13 @@ func (u *unit) frames(dst []Frame, addr uint64) []Frame {
 	dst = append(dst, Frame{})
 	f := &dst[len(dst)-1]
 	if known {
-		u.setPlace(f, u.rows[row].File, u.rows[row].Line, u.places[row])
+		u.setPlace(f, here.file, here.line, here.place)
 	}
 	for at >= 0 {
 		s := &u.scopes[at]
 		fn := &u.funcs[s.fn]
-		f.Name, f.Linkage, f.StartFile, f.StartLine, f.Start = fn.name, fn.linkage, fn.file, fn.line, s.start
+		f.Name, f.Linkage = u.text[fn.name.from:fn.name.to], u.text[fn.linkage.from:fn.linkage.to]
+		f.StartFile, f.StartLine, f.Start = pathOf(u.named, fn.file), fn.line, s.start
 		at = s.parent
 		if at >= 0 {
 			f.Inlined = true
@@ -138,8 +124,13 @@ func (u *unit) frames(dst []Frame, addr uint64) []Frame {
 
 // setPlace puts a place of the unit into f.
 func (u *unit) setPlace(f *Frame, file, line uint32, p dwarfx.Place) {
-	if uint64(file) < uint64(len(u.files)) {
-		f.File = u.files[file]
+	f.File, f.Line, f.Column, f.Discriminator = pathOf(u.files, file), line, p.Column, p.Discriminator
+}
+
+// pathOf returns the path of a number, "" if there is none.
+func pathOf(list []string, n uint32) string {
+	if uint64(n) >= uint64(len(list)) {
+		return ""
 	}
-	f.Line, f.Column, f.Discriminator = line, p.Column, p.Discriminator
+	return list[n]
 }

@@ -81,8 +81,8 @@ func (d *decoder) variables(dst []Variable, root *dwarfx.Unit, u *unit, die dwar
 			dir, name, _ := t.table.File(l.Decl.File)
 			v.File = textOf(appendPath(nil, t.base, dir, name))
 			damage = cmp.Or(damage, d.pay(uint64(len(v.File))))
-		case uint64(l.Decl.File) < uint64(len(u.files)):
-			v.File = u.files[l.Decl.File]
+		default:
+			v.File = pathOf(u.files, l.Decl.File)
 		}
 		dst = append(dst, v)
 		if d.over != nil {

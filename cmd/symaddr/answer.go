@@ -28,13 +28,24 @@ type answerer struct {
 func (a *answerer) Rest() {}
 
 // Answer appends the answer for a line: an address of the file, or a line of a log.
-func (a *answerer) Answer(dst []byte, line string, _ uint64) []byte {
+func (a *answerer) Answer(dst []byte, q symbolizers.Question) []byte {
+	line := q.Line
+	if q.Plain {
+		addr, ok := a.file.Address(lookup.Kind(a.Kind), q.Addr)
+		if ok {
+			if a.Format == "text" {
+				dst = append(symbolizers.AppendHex(dst, q.Addr, 1), ": "...)
+			}
+			return a.answer(dst, addr)
+		}
+		line = string(symbolizers.AppendHex(nil, q.Addr, 1))
+	}
 	if a.file != nil {
 		text := strings.TrimSpace(line)
 		if text != "" && !strings.ContainsAny(text, " \t/()") {
 			addr, err := a.address(a.file, text)
 			if err == nil {
-				return a.answer(dst, addr, text)
+				return a.answer(a.repeat(dst, text), addr)
 			}
 		}
 	}
@@ -122,14 +133,20 @@ func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
 	return frames
 }
 
-// answer appends the answer for an address of the file.
-func (a *answerer) answer(dst []byte, addr uint64, text string) []byte {
+// repeat appends what a line asked for, if answers have it.
+func (a *answerer) repeat(dst []byte, text string) []byte {
+	if a.Format != "text" {
+		return dst
+	}
+	return append(append(dst, text...), ": "...)
+}
+
+// answer appends what is known of an address of the file.
+func (a *answerer) answer(dst []byte, addr uint64) []byte {
 	frames := a.framesAt(a.file, addr)
 	if a.Format == "json" {
 		return a.appendJSON(dst, addr, frames)
 	}
-	dst = append(dst, text...)
-	dst = append(dst, ": "...)
 	if len(frames) == 0 {
 		return append(dst, "??\n"...)
 	}

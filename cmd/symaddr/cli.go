@@ -132,7 +132,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 			code = command.Failed
 			continue
 		}
-		_, err = w.Write(a.answer(nil, addr, text))
+		_, err = w.Write(a.answer(a.repeat(nil, text), addr))
 		if err != nil {
 			return command.Failed, err
 		}
@@ -143,9 +143,13 @@ func (c *cli) work(ctx context.Context) (int, error) {
 // serve answers the lines of standard input: addresses and logs of f, or logs of all modules if f is nil.
 func (c *cli) serve(ctx context.Context, f *lookup.File) error {
 	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Split: true,
-		Addr: func(line string) uint64 {
-			n, _ := number(line) // what is no number is answered first
-			return n
+		Addr: func(line string) (uint64, bool) {
+			n, plain := symbolizers.PlainHex(line)
+			if plain {
+				return n, f != nil
+			}
+			n, _ = number(line) // what is no number is answered first
+			return n, false
 		},
 		Answerer: func() symbolizers.Answerer { return &answerer{cli: c, ctx: ctx, file: f} }})
 }

@@ -108,9 +108,13 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 		return status(fail, s.list(ctx, v.args, stdout))
 	}
 	questions := symbolizers.Questions{
-		Addr: func(line string) uint64 {
+		Addr: func(line string) (uint64, bool) {
+			n, plain := symbolizers.PlainHex(line)
+			if plain {
+				return n - s.llvm.Adjust, s.module != ""
+			}
 			q, _ := s.llvm.Parse(line, s.module)
-			return q.Addr
+			return q.Addr, false
 		},
 		Answerer: func() symbolizers.Answerer { return &llvmAnswerer{llvmSession: &s, ctx: ctx} },
 	}
@@ -239,10 +243,14 @@ func (a *llvmAnswerer) Rest() {
 }
 
 // Answer appends the answer for a line.
-func (a *llvmAnswerer) Answer(dst []byte, line string, _ uint64) []byte {
-	q, ok := a.llvm.Parse(line, a.module)
-	if !ok {
-		return a.llvm.Invalid(dst, line, a.module)
+func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) []byte {
+	q := symbolizers.Query{Kind: "CODE", Module: a.module, Addr: asked.Addr}
+	if !asked.Plain {
+		var ok bool
+		q, ok = a.llvm.Parse(asked.Line, a.module)
+		if !ok {
+			return a.llvm.Invalid(dst, asked.Line, a.module)
+		}
 	}
 	key := q.Module
 	if q.ByID {
@@ -268,7 +276,7 @@ func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = a.Answer(dst, arg, 0)
+		dst = a.Answer(dst, symbolizers.Question{Line: arg})
 		dst = dst[:len(dst)-1] // without the end of the line
 	}
 	_, err := stdout.Write(append(dst, "]\n"...))

@@ -15,8 +15,9 @@ type GNU struct {
 	Wide bool
 }
 
-// Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none.
-func (g *GNU) Addr(line string) uint64 { return hexPrefix(line) + g.Base }
+// Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none. A line
+// says no more.
+func (g *GNU) Addr(line string) (addr uint64, plain bool) { return hexPrefix(line) + g.Base, true }
 
 // Answerer returns the function that makes what answers questions about f, see Questions.
 func (g *GNU) Answerer(f *lookup.File) func() Answerer {
@@ -34,8 +35,8 @@ type gnuAnswerer struct {
 func (a *gnuAnswerer) Rest() {}
 
 // Answer appends the answer for an address.
-func (a *gnuAnswerer) Answer(dst []byte, _ string, addr uint64) []byte {
-	g := a.g
+func (a *gnuAnswerer) Answer(dst []byte, q Question) []byte {
+	g, addr := a.g, q.Addr
 	if g.Addresses {
 		width := 8
 		if g.Wide {

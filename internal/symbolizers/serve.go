@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"symkit/internal/par"
 )
@@ -19,8 +20,9 @@ import (
 
 // Questions say how lines are answered.
 type Questions struct {
-	// Addr returns the address that a line asks for, or any number: it only decides the order of work.
-	Addr func(line string) uint64
+	// Addr returns the address that a line asks for, or any number, which decides the order of work. plain: the address
+	// is all that the line says.
+	Addr func(line string) (addr uint64, plain bool)
 	// Answerer returns what one goroutine answers with.
 	Answerer func() Answerer
 	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
@@ -28,10 +30,18 @@ type Questions struct {
 	Split bool
 }
 
+// Question is a line with what Questions.Addr returned of it. Line is empty if it is Plain: lines lie far from each other in
+// the order of work.
+type Question struct {
+	Line  string
+	Addr  uint64
+	Plain bool
+}
+
 // Answerer answers lines, and keeps between them what it needs again.
 type Answerer interface {
-	// Answer appends the answer for a line to dst; addr is what Questions.Addr returned.
-	Answer(dst []byte, line string, addr uint64) []byte
+	// Answer appends the answer to dst.
+	Answer(dst []byte, q Question) []byte
 	// Rest is called after some lines: until the next one, the Answerer holds nothing that others may wait for.
 	Rest()
 }
@@ -39,19 +49,20 @@ type Answerer interface {
 // maxLine is how many bytes a line may have. A path has at most 4,096.
 const maxLine = 1 << 20
 
-// Sizes of batches: bytes that are read at once, blocks of these in a batch, and lines that a goroutine answers before
-// it takes others.
+// Sizes of batches: bytes that are read at once, blocks of these in a batch, bytes of answers in a batch if they are as
+// long as those of the batch before, and lines that a goroutine answers before it takes others.
 const (
-	blockSize  = 1 << 16
-	mostBlocks = 20
-	chunkSize  = 256
+	blockSize   = 1 << 16
+	mostBlocks  = 20
+	mostAnswers = 10 << 20
+	chunkSize   = 256
 )
 
-// usualAnswer is about how many bytes an answer has.
-const usualAnswer = 160
-
-// batchCount is the number of batches: one for each step but that of the reader.
-const batchCount = 3
+// batchCount is the number of batches: one for each step but that of the reader. Two of them have answers.
+const (
+	batchCount   = 3
+	answersCount = 2
+)
 
 // Serve reads lines from in until its end or that of ctx, and writes the answer for each line to out, in order. Lines
 // come without their ends.
@@ -61,11 +72,15 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), stop: stop}
 	go r.run()
 	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, batchCount), stop: stop}
+	s.most.Store(1)
 	for range batchCount {
 		s.free <- &batch{}
 	}
 	go s.run()
-	w := &writer{out: out, batches: make(chan *batch), free: s.free, ended: make(chan struct{})}
+	w := &writer{out: out, batches: make(chan *batch), free: s.free, chunks: make(chan [][]byte, answersCount), ended: make(chan struct{})}
+	for range answersCount {
+		w.chunks <- nil
+	}
 	go w.run()
 
 	err := s.answer(ctx, w)
@@ -84,11 +99,20 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 // answer answers batches until their end, or that of the writer.
 func (s *sorter) answer(ctx context.Context, w *writer) error {
 	idle := make(chan Answerer, runtime.GOMAXPROCS(0))
+	usual := 0 // bytes of an answer
 	for b := range s.batches {
-		err := b.answer(ctx, s.q.Answerer, idle)
+		select {
+		case b.chunks = <-w.chunks:
+		case <-w.ended:
+			return nil
+		}
+		err := b.answer(ctx, s.q.Answerer, idle, usual)
 		if err != nil {
 			return err
 		}
+		size := b.size()
+		usual = size / len(b.ends)
+		s.most.Store(int32(min(mostAnswers/blockSize*len(b.text)/max(size, 1), mostBlocks)))
 		select {
 		case w.batches <- b:
 		case <-w.ended:
@@ -101,8 +125,10 @@ func (s *sorter) answer(ctx context.Context, w *writer) error {
 // writer writes answers while later ones are made.
 type writer struct {
 	out     io.Writer
+	buf     []byte
 	batches chan *batch
 	free    chan *batch
+	chunks  chan [][]byte // memory of answers
 	ended   chan struct{} // closed at the end, when err is known
 	err     error
 }
@@ -110,12 +136,31 @@ type writer struct {
 func (w *writer) run() {
 	defer close(w.ended)
 	for b := range w.batches {
-		w.err = b.write(w.out)
+		w.err = w.write(b)
 		if w.err != nil {
 			return
 		}
+		w.chunks <- b.chunks
 		w.free <- b
 	}
+}
+
+// write writes the answers in the order of the lines.
+func (w *writer) write(b *batch) error {
+	w.buf = w.buf[:0]
+	for _, a := range b.answers {
+		text := b.chunks[a.chunk][a.from:a.to]
+		if len(w.buf)+len(text) > 2*blockSize && len(w.buf) > 0 {
+			_, err := w.out.Write(w.buf)
+			if err != nil {
+				return err
+			}
+			w.buf = w.buf[:0]
+		}
+		w.buf = append(w.buf, text...)
+	}
+	_, err := w.out.Write(w.buf)
+	return err
 }
 
 // reader reads blocks beside the work on earlier ones.
@@ -149,7 +194,8 @@ func (r *reader) run() {
 type sorter struct {
 	*reader
 	q       Questions
-	rest    []byte // the begin of a line whose end was not read yet
+	rest    []byte       // the begin of a line whose end was not read yet
+	most    atomic.Int32 // blocks in the next batch
 	batches chan *batch
 	free    chan *batch
 	stop    chan struct{}
@@ -169,7 +215,7 @@ func (s *sorter) run() {
 		b.reset(s.rest, s.q.Split)
 		for n := 1; more; n++ {
 			b.add(block)
-			if n == mostBlocks {
+			if n >= int(s.most.Load()) {
 				break
 			}
 			block, ok = s.next()
@@ -214,13 +260,13 @@ type batch struct {
 	spare   []question // memory of sortByAddr
 	chunks  [][]byte   // answers
 	answers []answer   // by line
-	out     []byte     // answers in the order of the lines
 }
 
-// question is a line and its address.
+// question is a line and its address. plain is that of Question.
 type question struct {
-	addr uint64
-	line int32
+	addr  uint64
+	line  int32
+	plain bool
 }
 
 // answer is the bytes of chunks[chunk] that answer a line.
@@ -289,11 +335,12 @@ func (b *batch) end() {
 func (b *batch) line(n int) string { return b.text[b.start(n):b.ends[n]] }
 
 // sort sorts the lines by address. It returns the begin of a line that follows the last one.
-func (b *batch) sort(addr func(line string) uint64) (rest []byte) {
+func (b *batch) sort(addr func(line string) (uint64, bool)) (rest []byte) {
 	last := b.start(len(b.ends))
 	b.text = string(b.bytes[:last])
 	for i := range b.ends {
-		b.order = append(b.order, question{addr(b.line(i)), int32(i)})
+		n, plain := addr(b.line(i))
+		b.order = append(b.order, question{n, int32(i), plain})
 	}
 	b.order, b.spare = sortByAddr(b.order, b.spare)
 	return bytes.Clone(b.bytes[last:])
@@ -327,13 +374,11 @@ func sortByAddr(list, spare []question) (sorted, other []question) {
 	return list, spare
 }
 
-// answer answers the lines, by Answerers of idle or new ones.
-func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan Answerer) error {
+// answer answers the lines, by Answerers of idle or new ones. An answer has the usual number of bytes.
+func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan Answerer, usual int) error {
 	b.answers = slices.Grow(b.answers[:0], len(b.ends))[:len(b.ends)]
 	count := (len(b.ends) + chunkSize - 1) / chunkSize
-	for len(b.chunks) < count {
-		b.chunks = append(b.chunks, nil)
-	}
+	b.chunks = slices.Grow(b.chunks[:0], count)[:count] // with the memory of earlier answers
 	return par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
 		var a Answerer
 		select {
@@ -342,10 +387,14 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 			a = answerer()
 		}
 		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
-		dst := slices.Grow(b.chunks[i][:0], usualAnswer*len(lines))
+		dst := slices.Grow(b.chunks[i][:0], (usual+usual/8)*len(lines))
 		for _, q := range lines {
 			from := len(dst)
-			dst = a.Answer(dst, b.line(int(q.line)), q.addr)
+			asked := Question{Addr: q.addr, Plain: q.plain}
+			if !q.plain {
+				asked.Line = b.line(int(q.line))
+			}
+			dst = a.Answer(dst, asked)
 			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
 		}
 		b.chunks[i] = dst
@@ -355,20 +404,10 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 	})
 }
 
-// write writes the answers in the order of the lines.
-func (b *batch) write(out io.Writer) error {
-	b.out = b.out[:0]
-	for _, a := range b.answers {
-		text := b.chunks[a.chunk][a.from:a.to]
-		if len(b.out)+len(text) > 2*blockSize && len(b.out) > 0 {
-			_, err := out.Write(b.out)
-			if err != nil {
-				return err
-			}
-			b.out = b.out[:0]
-		}
-		b.out = append(b.out, text...)
+// size returns how many bytes the answers have.
+func (b *batch) size() (bytes int) {
+	for _, chunk := range b.chunks {
+		bytes += len(chunk)
 	}
-	_, err := out.Write(b.out)
-	return err
+	return bytes
 }

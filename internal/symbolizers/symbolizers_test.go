@@ -189,8 +189,11 @@ func each(answer stateless) func() symbolizers.Answerer {
 
 type stateless func(dst []byte, line string) []byte
 
-func (answer stateless) Answer(dst []byte, line string, _ uint64) []byte { return answer(dst, line) }
-func (stateless) Rest()                                                  {}
+func (answer stateless) Answer(dst []byte, q symbolizers.Question) []byte { return answer(dst, q.Line) }
+func (stateless) Rest()                                                   {}
+
+// zero is an Addr of lines without addresses.
+func zero(string) (uint64, bool) { return 0, false }
 
 // TestServe: every line has its answer, in order, however the input is cut.
 func TestServe(t *testing.T) {
@@ -202,7 +205,7 @@ func TestServe(t *testing.T) {
 	in.WriteString("last")
 	want.WriteString("<last>")
 	q := symbolizers.Questions{
-		Addr:     func(line string) uint64 { n, _ := strconv.ParseUint(line, 10, 64); return n },
+		Addr:     func(line string) (uint64, bool) { n, _ := strconv.ParseUint(line, 10, 64); return n, false },
 		Answerer: each(func(dst []byte, line string) []byte { return append(append(append(dst, '<'), line...), '>') }),
 	}
 	for _, most := range []int{1 << 20, 4095} {
@@ -218,7 +221,7 @@ func TestServe(t *testing.T) {
 func TestServeLong(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		var out bytes.Buffer
-		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Split: split,
+		q := symbolizers.Questions{Addr: zero, Split: split,
 			Answerer: each(func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%d ", len(line)) })}
 		const most = 1 << 20
 		var in strings.Builder
@@ -250,7 +253,7 @@ func TestServeTurns(t *testing.T) {
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		q := symbolizers.Questions{Addr: func(string) uint64 { return 0 }, Answerer: each(func(dst []byte, line string) []byte { return append(dst, line+"!\n"...) })}
+		q := symbolizers.Questions{Addr: zero, Answerer: each(func(dst []byte, line string) []byte { return append(dst, line+"!\n"...) })}
 		done <- symbolizers.Serve(context.Background(), in, out, q)
 	}()
 	buf := make([]byte, 100)
@@ -280,8 +283,8 @@ func FuzzGNU(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
-		addr := g.Addr(line)
-		got := string(g.Answerer(file)().Answer(nil, line, addr))
+		addr, plain := g.Addr(line)
+		got := string(g.Answerer(file)().Answer(nil, symbolizers.Question{Addr: addr, Plain: plain}))
 		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
 			t.Errorf("%q: %q", line, got)
 		}

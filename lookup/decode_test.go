@@ -8,7 +8,7 @@ import (
 
 // TestFileAround: a call without a file, as Zig's compiler writes it, has that of the code around it.
 func TestFileAround(t *testing.T) {
-	u := &unit{rows: []dwarfx.LineRow{{Addr: 0x10, File: 1}, {Addr: 0x20, File: 2}, {Addr: 0x30, File: 3}, {Addr: 0x40, File: dwarfx.EndOfCode}}}
+	rows := []dwarfx.LineRow{{Addr: 0x10, File: 1}, {Addr: 0x20, File: 2}, {Addr: 0x30, File: 3}, {Addr: 0x40, File: dwarfx.EndOfCode}}
 	span := func(lo, hi uint64) []dwarfx.Range { return []dwarfx.Range{{Lo: lo, Hi: hi}} }
 	for _, tt := range []struct {
 		name       string
@@ -24,7 +24,7 @@ func TestFileAround(t *testing.T) {
 		{"before all lines", 0, span(0, 8), span(0, 4), dwarfx.NoFile},
 		{"without code", 0, nil, span(0, 4), dwarfx.NoFile},
 	} {
-		if got := u.fileAround(tt.depth, tt.outer, tt.own); got != tt.want {
+		if got := fileAround(rows, tt.depth, tt.outer, tt.own); got != tt.want {
 			t.Errorf("%s: %#x, want %#x", tt.name, got, tt.want)
 		}
 	}
