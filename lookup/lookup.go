@@ -242,5 +242,11 @@ func (f *File) Losses() []error {
 	if f.image == nil {
 		return nil
 	}
-	return f.image.losses.all()
+	errs := f.image.losses.all()
+	for _, file := range []*elfx.File{f.image.image.Main, f.image.image.Debug} {
+		if file != nil {
+			errs = append(errs, file.RelocLosses()...)
+		}
+	}
+	return errs
 }

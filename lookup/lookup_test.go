@@ -3,6 +3,7 @@ package lookup_test
 import (
 	"cmp"
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"log"
@@ -14,6 +15,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/lookup"
+	"symkit/test/elftest"
 )
 
 const fixtures = "../testdata/elf/"
@@ -184,6 +186,38 @@ func TestSymbols(t *testing.T) {
 	}
 	if got := f.Symbols(nil, "nothing"); len(got) > 0 {
 		t.Errorf("nothing: %+v", got)
+	}
+}
+
+// TestSymbolsWithoutPlace: compilers' labels and symbols of sections that are not loaded name no code.
+func TestSymbolsWithoutPlace(t *testing.T) {
+	s := elftest.Plain(elf.ELFCLASS64, false)
+	text := s.Layout().Addr[".text"]
+	const local, weak = 0x00, 0x20 // bindings of symbols without a type
+	names := "\x00main\x00.L0 \x00t.c.b570341a\x00part\x00"
+	s.Sections = append(s.Sections,
+		elftest.Sec{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Entsize: 24, Data: s.Enc().Sym(0, 0, 0, 0, 0, 0).
+			Sym(1, text, 40, 0x12, 0, 1).        // main
+			Sym(6, text+4, 0, local, 0, 1).      // .L0, in objects of RISC-V and LoongArch
+			Sym(11, text+8, 0, weak, 2, 4).      // gcc -flto has it in .debug_info
+			Sym(24, text+12, 0, local, 0, 1).B}, // a label
+		elftest.Sec{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte(names)})
+	path := filepath.Join(t.TempDir(), "program")
+	err := os.WriteFile(path, s.Build(), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := lookup.Open(t.Context(), path, lookup.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+
+	for addr, want := range map[uint64]string{0: "main", 6: "main", 10: "main", 14: "part"} {
+		got, ok := f.SymbolAt(text + addr)
+		if !ok || got.Name != want {
+			t.Errorf("%#x: %q, %v, want %q", addr, got.Name, ok, want)
+		}
 	}
 }
 

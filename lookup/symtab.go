@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"math"
@@ -125,11 +126,18 @@ func (r *symbolReader) symbol(f *elfx.File, table *elfx.SymbolTable, s *elfx.Sym
 	if s.Shndx == elfx.ShnUndef || s.Shndx >= elfx.ShnReserve || len(name) == 0 || name[0] == '$' && hasMarks(f.Machine) {
 		return
 	}
+	if s.Type == elf.STT_NOTYPE && s.Bind == elf.STB_LOCAL && bytes.HasPrefix(name, []byte(".L")) {
+		return // a compiler's label, which objects of RISC-V and LoongArch keep
+	}
 
-	// A label is data where no code lies, and reaches the end of its section at most.
+	// A label is data where no code lies, and reaches the end of its section at most. A symbol of a section
+	// that is not loaded has no address: gcc's -flto names the debug information of a file so.
 	e := entry{addr: s.Value, size: s.Size, end: ^uint64(0), data: s.Type == elf.STT_OBJECT}
 	if int(s.Shndx) < len(f.Sections) {
 		section := &f.Sections[s.Shndx]
+		if section.Flags&elf.SHF_ALLOC == 0 {
+			return
+		}
 		e.end = section.Addr + section.Size
 		e.data = e.data || s.Type == elf.STT_NOTYPE && section.Flags&elf.SHF_EXECINSTR == 0
 	}

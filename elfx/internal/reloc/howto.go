@@ -117,6 +117,20 @@ var (
 	}
 )
 
+// otherHowtos are the tables of machines without a name in symbol files, whose objects symaddr reads.
+var otherHowtos = map[elf.Machine][]howto{
+	elf.EM_68K:    {{calcNone, 0}, {calcAbs, 4}, {calcAbs, 2}, {calcAbs, 1}, {calcRel, 4}, {calcRel, 2}, {calcRel, 1}},
+	elf.EM_ALPHA:  {0: {calcNone, 0}, 1: {calcAbs, 4}, 2: {calcAbs, 8}, 9: {calcRel, 2}, 10: {calcRel, 4}, 11: {calcRel, 8}},
+	elf.EM_AMDGPU: {0: {calcNone, 0}, 3: {calcAbs, 8}, 4: {calcRel, 4}, 5: {calcRel, 8}, 6: {calcAbs, 4}},
+	elf.EM_AVR:    {0: {calcNone, 0}, 1: {calcAbs, 4}, 4: {calcAbs, 2}, 26: {calcAbs, 1}, 36: {calcRel, 4}},
+	elf.EM_BPF:    {0: {calcNone, 0}, 2: {calcAbs, 8}, 3: {calcAbs, 4}, 4: {calcAbs, 4}},
+	elf.EM_MSP430: {0: {calcNone, 0}, 1: {calcAbs, 4}, 5: {calcAbs, 2}, 9: {calcAbs, 1}},
+	elf.EM_PARISC: {0: {calcNone, 0}, 1: {calcAbs, 4}, 9: {calcRel, 4}, 65: {calcAbs, 4}, 72: {calcRel, 8}, 80: {calcAbs, 8}},
+	elf.EM_QDSP6:  {0: {calcNone, 0}, 6: {calcAbs, 4}, 7: {calcAbs, 2}, 8: {calcAbs, 1}, 31: {calcRel, 4}},
+	elf.EM_SH:     {{calcNone, 0}, {calcAbs, 4}, {calcRel, 4}},
+	elf.EM_XTENSA: {0: {calcNone, 0}, 1: {calcAbs, 4}, 14: {calcRel, 4}},
+}
+
 // machine has the relocation types of a machine.
 type machine struct {
 	howtos []howto // by type
@@ -150,7 +164,7 @@ func machineOf(m elf.Machine) machine {
 	case elf.EM_SPARC, elf.EM_SPARC32PLUS, elf.EM_SPARCV9:
 		return machine{sparcHowtos, nameOf[elf.R_SPARC]}
 	}
-	return machine{}
+	return machine{howtos: otherHowtos[m]}
 }
 
 // nameOf returns debug/elf's text for a relocation type.
