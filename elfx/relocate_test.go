@@ -207,7 +207,7 @@ func TestRelocLosses(t *testing.T) {
 	}{
 		{"unknown type", elf.EM_X86_64, []Reloc{{Type: 99, Offset: 3, Sym: symFunc}, {Type: 99, Offset: 7}}, errRelocType, 3, "EM_X86_64 type 0x63 (fields left as they are: 2)"},
 		{"a type of code", elf.EM_X86_64, []Reloc{{Type: 9, Offset: 3, Sym: symFunc}}, errRelocType, 3, "R_X86_64_GOTPCREL (fields left as they are: 1)"},
-		{"unknown machine", elf.EM_LANAI, []Reloc{{Type: 1, Offset: 4}}, errRelocType, 4, "EM_68K type 0x1 ("},
+		{"unknown machine", elf.EM_LANAI, []Reloc{{Type: 1, Offset: 4}}, errRelocType, 4, "EM_LANAI type 0x1 ("},
 		{"field at the end", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 9}}, errRelocPlace, 9, "R_X86_64_64"},
 		{"offset 2^64-1", elf.EM_X86_64, []Reloc{{Type: 1, Offset: 1<<64 - 1}}, errRelocPlace, 16, "R_X86_64_64"},
 		{"LEB without an end", elf.EM_RISCV, []Reloc{{Type: 60, Offset: 9}}, errRelocPlace, 9, "EM_RISCV type 0x3c"},
