@@ -32,7 +32,7 @@ func TestCache(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					for _, s := range f.Symbols(nil, "run") {
+					for _, s := range f.Symbols(nil, "run", -1) {
 						frames, err := f.Frames(nil, s.Addr)
 						if err != nil || len(frames) == 0 {
 							t.Errorf("%s: %v, %v", name, frames, err)

@@ -46,8 +46,8 @@ type source interface {
 	// symbolAt returns the symbol that covers a virtual address, or the last one below it whose size is
 	// not known.
 	symbolAt(addr uint64) (Symbol, bool)
-	// symbols appends the symbols of a name.
-	symbols(dst []Symbol, name string) []Symbol
+	// symbols appends the first n symbols of a name, or all if n < 0.
+	symbols(dst []Symbol, name string, n int) []Symbol
 }
 
 // File is an opened file. Its methods may be called from any number of goroutines, except Close.
@@ -108,7 +108,7 @@ func openOther(path string, opt Options) (*File, error) {
 		data := mapped.Bytes()
 		switch {
 		case isGSYM(data):
-			f.source, err = newGSYM(data)
+			f.source, err = newGSYM(path, data)
 		case isSymbolFile(data):
 			f.source = newSymbolFile(emit.NewIndex(data), nil, 0, opt)
 		default:
@@ -154,7 +154,29 @@ func (f *File) BuildID() []byte {
 // function that has the code last. An address with a line and without a function has one frame without a
 // name. An address that nothing is known of has no frame. An error is about damage that costs this address
 // its answer or a part of it; dst then has what could be read.
-func (f *File) Frames(dst []Frame, addr uint64) ([]Frame, error) { return f.source.frames(dst, addr) }
+func (f *File) Frames(dst []Frame, addr uint64) ([]Frame, error) {
+	from := len(dst)
+	dst, err := f.source.frames(dst, addr)
+	return bounded(dst, from), err
+}
+
+// mostText is how many bytes the names and paths of an answer may have: the largest answer in ceph-osd has 300,000.
+// Inlined calls in each other can share one long name, so that each answer would be larger than the file.
+const mostText = 4 << 20
+
+// bounded returns dst, whose frames from one on are an answer, without the inlined calls that are beyond mostText.
+func bounded(dst []Frame, from int) []Frame {
+	text, last := 0, len(dst)-1
+	for i := from; i < last; i++ {
+		f := &dst[i]
+		text += max(len(f.Name), len(f.Linkage)) + len(f.File)
+		if text > mostText {
+			dst[i] = dst[last]
+			return dst[:i+1]
+		}
+	}
+	return dst
+}
 
 // SymbolAt returns the symbol of the symbol table, of a function or a variable, that a virtual address is
 // in. Of the symbols at one address the one with the largest size holds.
@@ -193,8 +215,11 @@ func (f *File) CodeID() string {
 	return hex.EncodeToString(f.BuildID())
 }
 
-// Symbols appends to dst the symbols of a name, by address; of an ELF file, all symbols if the name is empty.
-func (f *File) Symbols(dst []Symbol, name string) []Symbol { return f.source.symbols(dst, name) }
+// Symbols appends to dst the first n symbols of a name by address, or all if n < 0; of an ELF file, all symbols if the
+// name is empty.
+func (f *File) Symbols(dst []Symbol, name string, n int) []Symbol {
+	return f.source.symbols(dst, name, n)
+}
 
 // Load decodes all units, on Options.Jobs goroutines, as far as Options.Memory allows. It is worth its time
 // if many addresses are asked for. It returns the error of ctx.
@@ -239,7 +264,11 @@ func (f *File) Section(name string) (addr uint64, ok bool) {
 
 // Losses returns the damage that was met so far.
 func (f *File) Losses() []error {
-	if f.image == nil {
+	g, ok := f.source.(*gsymFile)
+	switch {
+	case ok:
+		return g.losses.all()
+	case f.image == nil:
 		return nil
 	}
 	errs := f.image.losses.all()

@@ -149,7 +149,7 @@ func TestSlots(t *testing.T) {
 // TestVariables: the variables of a function, or of the inlined call that an address is in. A symbol file has none.
 func TestVariables(t *testing.T) {
 	f := open(t, "cxx-x86_64-gcc12-O0-dw5.elf", lookup.Options{})
-	run := f.Symbols(nil, "run")[0]
+	run := f.Symbols(nil, "run", -1)[0]
 	list, err := f.Variables(nil, run.Addr)
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%+v, %v", list, err)
@@ -160,7 +160,7 @@ func TestVariables(t *testing.T) {
 	}
 	for _, name := range []string{"cxx-x86_64-clang14-O2-dw5-split.elf", "cxx-x86_64-gcc12-O2-dw4-split.elf", "cxx-x86_64-gcc12-O2-dw5-dwz.elf"} {
 		f := open(t, name, lookup.Options{})
-		for _, sym := range f.Symbols(nil, "run") {
+		for _, sym := range f.Symbols(nil, "run", -1) {
 			list, err := f.Variables(nil, sym.Addr)
 			if err != nil || len(list) == 0 {
 				t.Errorf("%s: %+v, %v", name, list, err)
@@ -172,7 +172,7 @@ func TestVariables(t *testing.T) {
 // TestSymbols: symbols are found by address and by name, functions and variables.
 func TestSymbols(t *testing.T) {
 	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
-	syms := f.Symbols(nil, "run")
+	syms := f.Symbols(nil, "run", -1)
 	if len(syms) != 1 || syms[0].Data || syms[0].Size == 0 {
 		t.Fatalf("run: %+v", syms)
 	}
@@ -180,11 +180,11 @@ func TestSymbols(t *testing.T) {
 	if !ok || got != syms[0] {
 		t.Errorf("at run+1: %+v, %v", got, ok)
 	}
-	all := f.Symbols(nil, "")
+	all := f.Symbols(nil, "", -1)
 	if !slices.Contains(all, syms[0]) || !slices.IsSortedFunc(all, func(a, b lookup.Symbol) int { return cmp.Compare(a.Addr, b.Addr) }) {
 		t.Errorf("all: %+v", all)
 	}
-	if got := f.Symbols(nil, "nothing"); len(got) > 0 {
+	if got := f.Symbols(nil, "nothing", -1); len(got) > 0 {
 		t.Errorf("nothing: %+v", got)
 	}
 }
@@ -246,7 +246,7 @@ func TestTruncated(t *testing.T) {
 		t.Errorf("frames: %v", err)
 	}
 	_, ok := f.SymbolAt(0x40120b)
-	if ok || len(f.Symbols(nil, "run")) > 0 {
+	if ok || len(f.Symbols(nil, "run", -1)) > 0 {
 		t.Error("symbols of bytes that are gone")
 	}
 	if len(f.Losses()) == 0 {
@@ -315,9 +315,9 @@ func BenchmarkWarm(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	syms := f.Symbols(nil, "main")
+	syms := f.Symbols(nil, "main", -1)
 	if len(syms) == 0 {
-		syms = f.Symbols(nil, "run")
+		syms = f.Symbols(nil, "run", -1)
 	}
 	var frames []lookup.Frame
 	b.ReportAllocs()

@@ -66,7 +66,7 @@ func (m Mapping) Address(f *File, addr uint64) (virtual uint64, ok bool) {
 // kernel is Address for a kernel, which has moved as a whole. Its Offset says nothing.
 func (m Mapping) kernel(f *File, addr uint64) (uint64, bool) {
 	for _, name := range []string{cmp.Or(m.Symbol, "_stext"), "_text"} {
-		for _, s := range f.Symbols(nil, name) {
+		for _, s := range f.Symbols(nil, name, -1) {
 			if (s.Addr-m.Start)%smallestPage == 0 { // a kernel moves by whole pages
 				return addr - m.Start + s.Addr, true
 			}

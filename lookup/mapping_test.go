@@ -17,7 +17,7 @@ import (
 func TestMapping(t *testing.T) {
 	const program, library, alone, object = "cxx-x86_64-gcc12-O2-dw5.elf", "cxx-x86_64-gcc12-O2-dw5.so", "cxx-x86_64-gcc12-O2-dw5-stripped.debug", "cxx-x86_64-gcc12-O2-dw5-partial.o"
 	const kernel = 0xffffffff81000000
-	second := open(t, object, lookup.Options{}).Symbols(nil, "_ZNK4shop5Heavy6weightEv")[0].Addr // of its code sections
+	second := open(t, object, lookup.Options{}).Symbols(nil, "_ZNK4shop5Heavy6weightEv", -1)[0].Addr // of its code sections
 	for _, tt := range []struct {
 		file       string
 		m          lookup.Mapping

@@ -243,7 +243,9 @@ func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, err error) {
 
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }
 
-func (x *module) symbols(dst []Symbol, name string) []Symbol { return x.table().named(dst, name) }
+func (x *module) symbols(dst []Symbol, name string, n int) []Symbol {
+	return x.table().named(dst, name, n)
+}
 
 // unit returns the unit of a slot, decoded. It is nil if nothing of it can be read.
 func (x *module) unit(s *slot) (*unit, error) {

@@ -245,8 +245,8 @@ func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
-// named appends the symbols of a name, or all if it is empty, by address.
-func (t *symbolTable) named(dst []Symbol, name string) []Symbol {
+// named appends the first n symbols of a name by address, or all if n < 0; all symbols if the name is empty.
+func (t *symbolTable) named(dst []Symbol, name string, n int) []Symbol {
 	if name == "" {
 		from := len(dst)
 		for i := range t.all {
@@ -258,7 +258,7 @@ func (t *symbolTable) named(dst []Symbol, name string) []Symbol {
 	list := t.byName()
 	i := sort.Search(len(list), func(i int) bool { return t.of(t.all[list[i]].name) >= name })
 	from := len(dst)
-	for ; i < len(list) && t.of(t.all[list[i]].name) == name; i++ {
+	for ; i < len(list) && len(dst)-from != n && t.of(t.all[list[i]].name) == name; i++ {
 		s := t.symbol(&t.all[list[i]])
 		if len(dst) == from || dst[len(dst)-1] != s { // another table may have the same symbol
 			dst = append(dst, s)

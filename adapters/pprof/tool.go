@@ -176,7 +176,7 @@ func systemName(f *lookup.Frame) string {
 
 // Symbols returns the functions whose names, or readable names in one of pprof's forms, r matches, and that at addr.
 func (o *object) Symbols(r *regexp.Regexp, addr uint64) ([]*driver.Sym, error) {
-	symbols := o.file.Symbols(nil, "")
+	symbols := o.file.Symbols(nil, "", -1)
 	symbols = slices.DeleteFunc(symbols, func(s lookup.Symbol) bool { return s.Data })
 	var list []*driver.Sym
 	for i := 0; i < len(symbols); {

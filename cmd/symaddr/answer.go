@@ -85,7 +85,7 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 	}
 	addr, ok := r.Addr, true
 	if r.Symbol != "" {
-		syms := f.Symbols(nil, r.Symbol)
+		syms := f.Symbols(nil, r.Symbol, 1)
 		if len(syms) == 0 {
 			return dst, false
 		}

@@ -221,7 +221,7 @@ func (c *cli) address(f *lookup.File, text string) (uint64, error) {
 			return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
 		}
 	}
-	syms := f.Symbols(nil, name)
+	syms := f.Symbols(nil, name, 1)
 	if len(syms) == 0 {
 		return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
 	}

@@ -131,13 +131,18 @@ func (f *File) fileTable(c *wire.Cursor) []byte { return c.Bytes(2 * uint64(f.re
 func (f *File) Symbols() iter.Seq2[Symbol, error] {
 	return func(yield func(Symbol, error) bool) {
 		for i := range f.count() {
-			c := f.info(i)
-			s := f.symbol(i, &c)
-			if !yield(s, c.Err()) {
+			if !yield(f.Symbol(i)) {
 				return
 			}
 		}
 	}
+}
+
+// Symbol returns the function with an index in Symbols.
+func (f *File) Symbol(i int) (Symbol, error) {
+	c := f.info(i)
+	s := f.symbol(i, &c)
+	return s, c.Err()
 }
 
 // count returns the number of functions.
@@ -216,6 +221,9 @@ func (f *File) symbol(i int, c *wire.Cursor) Symbol {
 // contains reports whether an address that is not below s, and below the next function, is in s.
 func (s *Symbol) contains(addr uint64) bool { return s.Size == 0 || addr-s.Addr < s.Size }
 
+// maxText is the length in bytes at which strings are cut.
+const maxText = 1 << 16
+
 // text returns the string at an offset of the string table. The offset is at a place of c, which fails if there is no
 // string.
 func (f *File) text(c *wire.Cursor, at int, off uint64) []byte {
@@ -228,8 +236,11 @@ func (f *File) text(c *wire.Cursor, at int, off uint64) []byte {
 		return nil
 	}
 	rest = rest[off:]
-	end := bytes.IndexByte(rest, 0)
-	if end < 0 {
+	end := bytes.IndexByte(rest[:min(len(rest), maxText)], 0)
+	switch {
+	case end < 0 && len(rest) > maxText:
+		end = maxText
+	case end < 0:
 		c.Fail(at, wire.ErrUnterminated)
 		return nil
 	}

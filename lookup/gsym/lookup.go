@@ -27,10 +27,14 @@ func (f *Frame) AppendPath(dst []byte) []byte {
 	return append(dst, f.Base...)
 }
 
+// maxSame is how many functions of one address are looked at. Writers merge them to one, or to some.
+const maxSame = 1 << 10
+
 // Lookup finds the function at an address. It appends to dst a frame for each call that is inlined there, innermost
 // first, and one for the function. Without a function it appends none.
 func (f *File) Lookup(dst []Frame, addr uint64) (Symbol, []Frame, error) {
-	for i := f.find(addr); i < f.count(); i++ {
+	from := f.find(addr)
+	for i := from; i < min(f.count(), from+maxSame); i++ {
 		c := f.info(i)
 		s := f.symbol(i, &c)
 		switch {
@@ -140,11 +144,16 @@ func (r *rows) next() (step uint64, ok bool) {
 	return 0, false
 }
 
+// maxDepth is how many calls in each other are read: in real programs some dozens. Those that are inlined deeper are left
+// out.
+const maxDepth = 1 << 10
+
 // calls appends a frame for each node of the tree that has an address, outermost first, but for the innermost, which is
 // line afterwards. Until then line is the frame of the node around the current one.
 func (f *File) calls(dst []Frame, c *wire.Cursor, base, addr uint64, line *Frame) []Frame {
 	inner := *line // the place in the innermost function
-	for root := true; ; root = false {
+	for depth := range maxDepth {
+		root := depth == 0
 		n, ok := f.node(c, base, addr)
 		for ok && !n.has && !root {
 			f.skip(c, n.children)

@@ -52,7 +52,7 @@ func TestAsm(t *testing.T) {
 			t.Fatal(err)
 		}
 		zero, _ := f.Address(lookup.Relative, 0)
-		start := f.Symbols(nil, "run")[0].Addr - zero
+		start := f.Symbols(nil, "run", -1)[0].Addr - zero
 		f.Close()
 		w := post(s, "/asm/v1", request(c.name, fmt.Sprintf("%#x", start), "0x1", `, "continueUntilFunctionEnd": true`))
 		var answer struct {

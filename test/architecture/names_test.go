@@ -34,7 +34,7 @@ var publicNames = map[string]int{
 	"limits":               10,
 	"located":              9,
 	"lookup":               41,
-	"lookup/gsym":          18,
+	"lookup/gsym":          19,
 	"lookup/logs":          4,
 	"lookup/source":        27,
 	"serve":                6,

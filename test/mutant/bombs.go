@@ -19,7 +19,7 @@ type Bomb struct {
 }
 
 // All has the bombs by the kind of their file: "elf", "dump" (cores and minidumps), "sym"
-// (symbol files), "packed" (symbol files that are packed), "dwp" (packages of split units).
+// (symbol files), "packed" (symbol files that are packed), "gsym", "dwp" (packages of split units).
 var All = allBombs()
 
 func allBombs() map[string][]Bomb {
@@ -30,6 +30,7 @@ func allBombs() map[string][]Bomb {
 		"dump":   slices.Concat(dumpBombs, dumpRecordBombs()),
 		"sym":    slices.Concat(symBombs, plain),
 		"packed": packed,
+		"gsym":   gsymBombs,
 		"dwp":    companionBombs(),
 	}
 }

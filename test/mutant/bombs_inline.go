@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"slices"
+	"strings"
 )
 
 // everyOther returns a range list of every other byte of .text.
@@ -42,6 +43,16 @@ func inlinedTrees() []byte {
 		dies = append(dies, make([]byte, depth+1)...)
 	}
 	return dwarfFile(calls(true), dies, everyOther())
+}
+
+// namedCalls returns a file with a function and a thousand calls in each other, all of one long name.
+func namedCalls() []byte {
+	const depth = 1000
+	dies := append([]byte{2}, strings.Repeat("f<", 30_000)+"\x00"...)
+	dies = append(dies, body(TextAddr, textSize)...)
+	dies = append(dies, bytes.Repeat(callOf(4, textSize), depth)...)
+	call := abbrev(4, dwarf.TagInlinedSubroutine, true, atOrigin, formRef4, atLowPC, formAddr, atHighPC, formData8)
+	return dwarfFile(append(calls(true), call...), append(dies, make([]byte, depth+1)...), everyOther())
 }
 
 // rangeCount is the number of ranges, of a .text of size largeText, in a list.

@@ -20,6 +20,7 @@ var moreBombs = []Bomb{
 	{"scopes of C++ that are declared elsewhere", declaredScopes},
 	{"inlined calls of one range list in every function", inlinedRanges},
 	{"inlined calls one thousand deep in every function", inlinedTrees},
+	{"inlined calls one thousand deep of one long name", namedCalls},
 	{"an inlined call in one of many ranges, with ranges that overlap", overlappingRanges},
 	{"inlined calls in each other that have all the ranges of one", deepInRanges},
 	{"inlined calls side by side that have all the ranges of one", sharedInRanges},

@@ -30,6 +30,15 @@ var symBombs = []Bomb{
 			}
 		})
 	}},
+	{"a thousand inlined calls of one long name", func() []byte {
+		return symFile(func(b *bytes.Buffer) {
+			b.WriteString("INLINE_ORIGIN 1 " + strings.Repeat("f<", 30_000) + "\n")
+			writeFunction(b)
+			for i := range 1000 {
+				fmt.Fprintf(b, "INLINE %d 1 0 1 1000 200\n", i)
+			}
+		})
+	}},
 	{"an inlined call of half a million ranges", func() []byte {
 		return symFile(func(b *bytes.Buffer) {
 			writeFunction(b)

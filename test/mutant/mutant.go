@@ -23,11 +23,14 @@ type Field struct{ Offset, Size int } // Size is 1, 2, 4 or 8 bytes
 // Extent is a range of a file.
 type Extent struct{ Offset, Size int }
 
-// Of finds the layout of a file. A file that is neither ELF nor a minidump is one part.
+// Of finds the layout of a file. A file that is neither ELF, nor a minidump, nor GSYM is one part.
 func Of(data []byte) Layout {
 	l, ok := elfLayout(data)
 	if !ok {
 		l, ok = minidumpLayout(data)
+	}
+	if !ok {
+		l, ok = gsymLayout(data)
 	}
 	if !ok {
 		l = Layout{Order: binary.LittleEndian}

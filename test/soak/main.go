@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -182,7 +183,7 @@ func (p *pool) bombs(match *regexp.Regexp) {
 			p.run(job{name: "bomb: " + b.Name, as: program + ".dwp", beside: beside, steps: companionSteps}, func() ([]byte, []byte, string) { return b.Make(), nil, bombKind })
 		}
 	}
-	for kind, steps := range map[string][]step{"elf": tableSteps, "dump": dumpBombSteps, "sym": symSteps, "packed": packedSteps} {
+	for kind, steps := range map[string][]step{"elf": slices.Concat(tableSteps, writerSteps), "dump": dumpBombSteps, "sym": symSteps, "packed": packedSteps, "gsym": asked("IN", "")} {
 		for _, b := range mutant.All[kind] {
 			if match.MatchString(b.Name) {
 				p.run(job{name: "bomb: " + b.Name, as: anyName, steps: steps}, func() ([]byte, []byte, string) { return b.Make(), nil, bombKind })

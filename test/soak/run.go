@@ -41,6 +41,7 @@ type outcome struct {
 // kept.
 func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	in, out, program := filepath.Join(dir, j.as), filepath.Join(dir, "out.sym"), filepath.Join(dir, filepath.Base(j.beside))
+	files := map[string]string{"IN": in, "OUT": out, "GSYM": filepath.Join(dir, "out.gsym"), "PROGRAM": program, "CORE": o.core}
 	if err := os.WriteFile(in, j.data, 0o644); err != nil {
 		return err
 	}
@@ -53,8 +54,11 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	}
 
 	// A symbol file of the job before would hide that dump_syms wrote none.
-	if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	for _, path := range []string{out, files["GSYM"]} {
+		err := os.Remove(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
 	if j.out != nil {
 		if err := os.WriteFile(out, j.out, 0o644); err != nil {
@@ -64,27 +68,20 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 
 	// A step can need the symbol file of the steps before it, or its absence.
 	for _, s := range j.steps {
-		info, err := os.Stat(out)
-		if (s.needs == "OUT") != (err == nil) && s.needs != "" {
+		needed, none := strings.CutPrefix(s.needs, "no ")
+		if needed != "" && exists(files[needed]) == none {
 			continue
 		}
-		size := int64(0) // of all files that the process reads
-		for _, arg := range s.args {
-			switch {
-			case arg == "IN" || arg == "PROGRAM":
-				size += int64(len(j.data))
-			case arg == "OUT" && s.needs == "OUT":
-				size += info.Size()
-			}
-		}
-		res, err := o.run(ctx, s, map[string]string{"IN": in, "OUT": out, "PROGRAM": program, "CORE": o.core}, size)
+		res, err := o.run(ctx, s, files, inputSize(&s, files))
 		if err != nil {
 			return err
 		}
 
-		// Of steps with OUT, only dump_syms writes the symbol file and needs none.
-		if res.failure == "" && s.needs == "" && slices.Contains(s.args, "OUT") {
-			res.failure = complete(out, res.code)
+		// Of steps with OUT or GSYM, only dump_syms writes the symbol file and needs none.
+		for _, name := range []string{"OUT", "GSYM"} {
+			if res.failure == "" && s.needs == "" && slices.Contains(s.args, name) {
+				res.failure = complete(files[name], res.code)
+			}
 		}
 		t.add(j, s, res)
 		if res.failure != "" {
@@ -98,14 +95,43 @@ func (o *options) try(ctx context.Context, dir string, j job, t *table) error {
 	return nil
 }
 
+// exists reports whether a file is there.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// inputSize returns the bytes of all files that a step reads.
+func inputSize(s *step, files map[string]string) (size int64) {
+	of := func(name string) int64 {
+		info, err := os.Stat(files[name])
+		if err != nil {
+			return 0 // the step writes the file
+		}
+		return info.Size()
+	}
+	args, lines := s.command()
+	for _, arg := range args {
+		switch {
+		case arg == "PROGRAM":
+			size += of("IN") // the program itself is sound and small
+		case arg == "IN" || arg == s.needs:
+			size += of(arg)
+		}
+	}
+	if size == 0 && len(lines) > 0 {
+		return max(of("IN"), of("GSYM")) // only a log names the file
+	}
+	return size
+}
+
 // complete checks that there is a symbol file exactly if the exit code of
 // dump_syms is 0, and returns the failure or the empty string.
 func complete(out string, code int) string {
-	_, err := os.Stat(out)
 	switch {
-	case code == 0 && err != nil:
+	case code == 0 && !exists(out):
 		return "exit code 0, but no symbol file"
-	case code != 0 && err == nil:
+	case code != 0 && exists(out):
 		return fmt.Sprintf("exit code %d, but there is a symbol file", code)
 	}
 	return ""
@@ -133,19 +159,23 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	ctx, cancel := context.WithTimeout(ctx, 12*o.time)
 	defer cancel()
 
-	// Put paths in the places of IN, OUT, PROGRAM and CORE.
-	args := slices.Clone(s.args)
+	// Put paths in the places of IN, OUT, GSYM, PROGRAM and CORE.
+	args, lines := s.command()
+	args = slices.Clone(args)
 	for i, a := range args {
 		args[i] = cmp.Or(files[a], a)
 	}
+	names := strings.NewReplacer("IN+", files["IN"]+"+", "IN ", files["IN"]+" ", "GSYM", files["GSYM"], "PROGRAM", files["PROGRAM"])
 
-	bin, err := filepath.Abs(filepath.Join(o.bin, s.program))
+	bin, err := filepath.Abs(filepath.Join(o.bin, s.file()))
 	if err != nil {
 		return res, err
 	}
 
 	// Debuginfod is off, so that a run depends on nothing but its file.
 	cmd := exec.CommandContext(ctx, bin, args...)
+	cmd.Args[0] = s.program
+	cmd.Stdin = strings.NewReader(names.Replace(strings.Join(lines, "\n")))
 	cmd.Dir = o.data
 	cmd.Env = append(os.Environ(), "DEBUGINFOD_URLS=")
 	var stderr bytes.Buffer
@@ -165,7 +195,7 @@ func (o *options) run(ctx context.Context, s step, files map[string]string, size
 	res.memory = testfile.PeakMemory(cmd.ProcessState)
 	res.code = cmd.ProcessState.ExitCode()
 	res.failure, res.class = o.judge(s, cmd.ProcessState, stderr.String(), res, size)
-	res.failure = cmp.Or(res.failure, judgeText(s, stdout, stderr.String()))
+	res.failure = cmp.Or(res.failure, judgeText(s, res.code, stdout, stderr.String()))
 	return res, nil
 }
 
@@ -173,8 +203,8 @@ var (
 	panicked = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+ \[|SIG[A-Z]+:)`)
 	// located, placed and whole match the forms of errors that docs/design.md requires: the
 	// file, then the place, or that it is about all of the file.
-	located     = regexp.MustCompile(`^\w+: error: .*mutant\S*: .+`)
-	beforePlace = regexp.MustCompile(`^\w+: error: .*?mutant\S*: `)
+	located     = regexp.MustCompile(`^\w+: (error: )?.*mutant\S*: .+`)
+	beforePlace = regexp.MustCompile(`^\w+: (error: )?.*?mutant\S*: `)
 	placed      = regexp.MustCompile(`(\+0x[0-9a-f]+|:[0-9]+|line [0-9]+): `)
 	whole       = regexp.MustCompile(`^(is an archive; |does not belong to \S+: |is another module than |no symbols: |no symbols to dump: |no threads: |the symbol file is empty|names of symbols: |\.debug_info: symcheck-strings |(files|names|output|report|symcheck-\w+) above the limit|.*not (an ELF|a core|a minidump)|unsupported machine|neither )`)
 	numbers     = regexp.MustCompile(`(0x)?\b[0-9a-f]*[0-9][0-9a-f]*\b|"[^"]*"`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -29,39 +30,56 @@ func (s *seed) mutant(number int) (data []byte, kind string) {
 }
 
 // step is one program to run on a file. Among the arguments, IN is the file, PROGRAM the
-// program that lies beside it, OUT the symbol file that dump_syms writes, and CORE the core
-// file that the symbol files belong to. A step that needs OUT, or needs that there is no
-// OUT, is skipped otherwise.
+// program that lies beside it, OUT and GSYM the symbol files that dump_syms writes, and CORE
+// the core file that the symbol files belong to. Arguments after << are lines of standard
+// input, each of which has an answer of one line. A step that needs a symbol file, or needs
+// that there is none, is skipped otherwise.
 type step struct {
 	program string
 	args    []string
-	needs   string // "", "OUT" or "no OUT"
+	needs   string // "", "OUT", "GSYM" or "no OUT"
 	codes   []int  // exit codes that are fine
 }
 
+// file returns the name of the program's file: symaddr takes the place of two others by their names.
+func (s *step) file() string {
+	switch s.program {
+	case "addr2line", "llvm-symbolizer":
+		return "symaddr"
+	}
+	return s.program
+}
+
+// command returns the arguments and the lines of standard input.
+func (s *step) command() (args, lines []string) {
+	i := slices.Index(s.args, "<<")
+	if i < 0 {
+		return s.args, nil
+	}
+	return s.args[:i], s.args[i+1:]
+}
+
 var (
-	elfSteps = []step{
+	elfSteps = append([]step{
 		{"dump_syms", []string{"--inlines", "-o", "OUT", "IN"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"symcheck", []string{"OUT", "IN"}, "OUT", []int{0, 1, 2}},
 		{"symcheck", []string{"test/soak/testdata/crash.sym", "IN"}, "no OUT", []int{0, 1, 2}},
-		addresses("IN"),
-	}
+	}, asked("IN", "")...)
 	// tableSteps are those of files with .sframe, and of bombs: .sframe is also verified alone.
 	tableSteps = append(slices.Clone(elfSteps),
 		step{"symcheck", []string{"--only=sframe", "IN"}, "", []int{0, 1, 2}},
 		step{"symcheck", []string{"--only=sframe", "--format=html", "IN"}, "", []int{0, 1, 2}})
-	companionSteps = []step{
+	companionSteps = append([]step{
 		{"dump_syms", []string{"--inlines", "-o", "OUT", "PROGRAM"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"symcheck", []string{"OUT", "PROGRAM"}, "OUT", []int{0, 1, 2}},
-		addresses("PROGRAM"),
-	}
-	debugSteps = []step{
+	}, asked("PROGRAM", "")...)
+	debugSteps = append([]step{
 		{"dump_syms", []string{"-o", "OUT", "IN", "PROGRAM"}, "", []int{0, 1}},
 		{"symcheck", []string{"lint", "OUT"}, "OUT", []int{0}},
 		{"dump_syms", []string{"-o", "/dev/null", "PROGRAM"}, "", []int{0, 1}},
-	}
+	}, asked("PROGRAM", "")...)
 	exeSteps  = []step{{"stackwalk", []string{"--exe", "IN", "CORE"}, "", []int{0, 1, 2}}}
 	dumpSteps = []step{
 		{"stackwalk", []string{"--exe", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "IN"}, "", []int{0, 1, 2}},
@@ -79,25 +97,41 @@ var (
 		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--format=machine", "--stack-contents", "IN"}, "OUT", []int{0, 1, 2}},
 		{"stackwalk", []string{"--no-elf", "--symbols", "OUT", "--stack-contents", "IN"}, "OUT", []int{0, 1, 2}},
 	}
-	symSteps = []step{
+	symSteps = append([]step{
 		{"symcheck", []string{"lint", "IN"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"IN", "testdata/elf/crash-x86_64-gcc12-O2-dw5.elf"}, "", []int{0, 1, 2}},
 		{"symcheck", []string{"diff", "IN", "IN"}, "", []int{0, 1, 2}},
 		{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}},
-		addresses("IN"),
-	}
+	}, asked("IN", "")...)
+	// writerSteps write a GSYM file, which is read then.
+	writerSteps = append([]step{{"dump_syms", []string{"--format=gsym", "--inlines", "-o", "GSYM", "IN"}, "", []int{0, 1}}}, asked("GSYM", "GSYM")...)
 	packedSteps = []step{{"stackwalk", []string{"--no-elf", "--symbols", "IN", "CORE"}, "", []int{0, 1, 2}}}
 )
 
-// addresses returns the step that asks for addresses all over the code of small programs and libraries.
-func addresses(file string) step {
-	args := []string{"--format=json", file}
+// asked returns the steps that ask for addresses all over the code of small programs and
+// libraries, in each protocol and in a log.
+func asked(file, needs string) []step {
+	var addrs, log, questions []string
 	for _, base := range []int{0, 0x1000, 0x400000, 0x401000, 0x10000} {
 		for offset := 0; offset < 0x1000; offset += 0x1f4 {
-			args = append(args, strconv.FormatInt(int64(base+offset), 16))
+			text := "0x" + strconv.FormatInt(int64(base+offset), 16)
+			addrs = append(addrs, text)
+			log = append(log, fmt.Sprintf("#1 0x7f001234 in f (%s+%s)", file, text))
+			questions = append(questions, "CODE "+text, "FRAME "+text, "DATA "+text)
 		}
 	}
-	return step{"symaddr", args, "", []int{0, 1}}
+	log = append(log, "RIP: 0010:main+0x16/0x20", "main+0x4", "#2 pc 00001000  "+file+" (f+4)")
+	read := []int{0, 1} // 1 if there are no symbols
+	if needs != "" {
+		read = []int{0}
+	}
+	return []step{
+		{"symaddr", slices.Concat([]string{"--format=json", file, "<<"}, addrs), needs, read},
+		{"symaddr", slices.Concat([]string{"<<"}, log), needs, []int{0}},
+		{"symaddr", slices.Concat([]string{file, "<<"}, log), needs, read},
+		{"addr2line", slices.Concat([]string{"-afipC", "-e", file, "<<"}, addrs), needs, read},
+		{"llvm-symbolizer", slices.Concat([]string{"--output-style=JSON", "-e", file, "<<"}, questions), needs, []int{0}},
+	}
 }
 
 // manySymbols returns flags that give many symbol files.
@@ -174,4 +208,9 @@ var seedFiles = []seedFile{
 	{"testdata/elf/cxx-x86_64-clang14-O2-dw4-split-cxx.dwo", "testdata/elf/cxx-x86_64-clang14-O2-dw4-split.elf", companionSteps},
 	{"testdata/elf/crash-x86_64-gcc12-O2-dw5.elf", "", exeSteps},
 	{"test/soak/testdata/crash.sym", "", symSteps},
+	{"test/soak/testdata/cxx.gsym", "", asked("IN", "")},
+	{"test/soak/testdata/cxx-2.gsym", "", asked("IN", "")},
+	{"test/soak/testdata/s390x.gsym", "", asked("IN", "")},
+	{"testdata/elf/cxx-x86_64-gcc12-O2-dw4.elf", "", writerSteps},
+	{"testdata/elf/cxx-s390x-gcc12-O2-dw5.elf", "", writerSteps},
 }

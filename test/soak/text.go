@@ -14,14 +14,22 @@ const maxStderr = 16 << 10
 // text is the output of a process. Its Write notes the first character that must not reach a
 // terminal.
 type text struct {
-	rest []byte // the start of a character
-	bad  error
+	rest    []byte // the start of a character
+	bad     error
+	answers int  // lines that do not begin with a blank, as an inlined call of an answer does
+	last    byte // the last one written
 }
 
 // Write implements io.Writer.
 func (t *text) Write(p []byte) (int, error) {
 	if t.bad != nil {
 		return len(p), nil
+	}
+	for _, c := range p {
+		if c != ' ' && (t.last == '\n' || t.last == 0) {
+			t.answers++
+		}
+		t.last = c
 	}
 	all := append(t.rest, p...)
 	end := len(all)
@@ -42,12 +50,15 @@ func (t *text) Write(p []byte) (int, error) {
 }
 
 // judgeText returns the fault in the output of a process, or the empty string.
-func judgeText(s step, stdout *text, stderr string) string {
+func judgeText(s step, code int, stdout *text, stderr string) string {
+	_, questions := s.command()
 	switch bad := testfile.Unprintable([]byte(stderr)); {
 	case stdout.bad != nil:
 		return fmt.Sprintf("a control character on stdout: %v", stdout.bad)
 	case bad != nil:
 		return fmt.Sprintf("a control character on stderr: %v", bad)
+	case code == 0 && len(questions) > 0 && stdout.answers != len(questions):
+		return fmt.Sprintf("%d answers to %d questions", stdout.answers, len(questions))
 	case len(stderr) > maxStderr && !slices.Contains(s.args, "-v"):
 		return fmt.Sprintf("%d bytes on stderr", len(stderr))
 	}

@@ -19,6 +19,8 @@ func TestJudgeText(t *testing.T) {
 		{"stderr", "", "a\u202e", nil, true},
 		{"long", "", long, nil, true},
 		{"long with -v", "", long, []string{"-v"}, false},
+		{"answers", "a\n b\nc\n", "", []string{"<<", "1", "2"}, false},
+		{"a lost answer", "a\n b\n", "", []string{"<<", "1", "2"}, true},
 	} {
 		out := &text{}
 		for _, c := range []byte(test.stdout) {
@@ -26,7 +28,7 @@ func TestJudgeText(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := judgeText(step{args: test.args}, out, test.stderr); (got != "") != test.bad {
+		if got := judgeText(step{args: test.args}, 0, out, test.stderr); (got != "") != test.bad {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}
