@@ -29,7 +29,7 @@ func TestLongAnswers(t *testing.T) {
 	for kind, f := range map[string]*lookup.File{"sym": openBytes(t, []byte(text.String())), "gsym": openGSYM(t, w)} {
 		frames, err := f.Frames(nil, 0x1008)
 		n := len(frames)
-		if err != nil || n < 50 || n >= calls || frames[n-1].Name != "f" || frames[n-1].Inlined || frames[n-2].Name != name {
+		if err != nil || n < 10 || n >= calls || frames[n-1].Name != "f" || frames[n-1].Inlined || frames[n-2].Name != name {
 			t.Errorf("%s: %d frames, %v", kind, n, err)
 		}
 	}

@@ -162,7 +162,7 @@ func (f *File) Frames(dst []Frame, addr uint64) ([]Frame, error) {
 
 // mostText is how many bytes the names and paths of an answer may have: the largest answer in ceph-osd has 300,000.
 // Inlined calls in each other can share one long name, so that each answer would be larger than the file.
-const mostText = 4 << 20
+const mostText = 1 << 20
 
 // bounded returns dst, whose frames from one on are an answer, without the inlined calls that are beyond mostText.
 func bounded(dst []Frame, from int) []Frame {

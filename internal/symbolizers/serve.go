@@ -50,11 +50,12 @@ type Answerer interface {
 const maxLine = 1 << 20
 
 // Sizes of batches: bytes that are read at once, blocks of these in a batch, bytes of answers in a batch if they are as
-// long as those of the batch before, and lines that a goroutine answers before it takes others.
+// long as those of the batch before, or in any case, and lines that a goroutine answers before it takes others.
 const (
 	blockSize   = 1 << 16
 	mostBlocks  = 20
-	mostAnswers = 10 << 20
+	mostAnswers = 8 << 20
+	allAnswers  = 10 << 20
 	chunkSize   = 256
 )
 
@@ -77,7 +78,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 		s.free <- &batch{}
 	}
 	go s.run()
-	w := &writer{out: out, batches: make(chan *batch), free: s.free, chunks: make(chan [][]byte, answersCount), ended: make(chan struct{})}
+	w := &writer{ctx: ctx, out: out, q: q, batches: make(chan *batch), free: s.free, chunks: make(chan [][]byte, answersCount), ended: make(chan struct{})}
 	for range answersCount {
 		w.chunks <- nil
 	}
@@ -124,7 +125,10 @@ func (s *sorter) answer(ctx context.Context, w *writer) error {
 
 // writer writes answers while later ones are made.
 type writer struct {
+	ctx     context.Context
 	out     io.Writer
+	q       Questions
+	late    Answerer // of the lines that a batch has no room for
 	buf     []byte
 	batches chan *batch
 	free    chan *batch
@@ -148,7 +152,16 @@ func (w *writer) run() {
 // write writes the answers in the order of the lines.
 func (w *writer) write(b *batch) error {
 	w.buf = w.buf[:0]
-	for _, a := range b.answers {
+	full := false
+	for i, a := range b.answers {
+		if a.chunk == late {
+			full = true
+			err := w.answer(b.line(i))
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		text := b.chunks[a.chunk][a.from:a.to]
 		if len(w.buf)+len(text) > 2*blockSize && len(w.buf) > 0 {
 			_, err := w.out.Write(w.buf)
@@ -159,8 +172,24 @@ func (w *writer) write(b *batch) error {
 		}
 		w.buf = append(w.buf, text...)
 	}
+	if full {
+		b.chunks = nil // the memory of large answers is not kept
+	}
 	_, err := w.out.Write(w.buf)
 	return err
+}
+
+// answer answers a line, and writes what came before the answer.
+func (w *writer) answer(line string) error {
+	if w.late == nil {
+		w.late = w.q.Answerer()
+	}
+	addr, _ := w.q.Addr(line)
+	w.buf = w.late.Answer(w.buf, Question{Addr: addr, Line: line})
+	w.late.Rest()
+	_, err := w.out.Write(w.buf)
+	w.buf = w.buf[:0]
+	return cmp.Or(err, w.ctx.Err())
 }
 
 // reader reads blocks beside the work on earlier ones.
@@ -272,6 +301,9 @@ type question struct {
 // answer is the bytes of chunks[chunk] that answer a line.
 type answer struct{ chunk, from, to int32 }
 
+// late is the chunk of an answer for which there is no room. It is made when those before it have been written.
+const late = -1
+
 // reset forgets the lines. The batch begins with the begin of a line.
 func (b *batch) reset(begin []byte, split bool) {
 	b.split = split
@@ -379,6 +411,7 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 	b.answers = slices.Grow(b.answers[:0], len(b.ends))[:len(b.ends)]
 	count := (len(b.ends) + chunkSize - 1) / chunkSize
 	b.chunks = slices.Grow(b.chunks[:0], count)[:count] // with the memory of earlier answers
+	var size atomic.Int64                               // of the chunks that have been made
 	return par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
 		var a Answerer
 		select {
@@ -388,8 +421,13 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 		}
 		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
 		dst := slices.Grow(b.chunks[i][:0], (usual+usual/8)*len(lines))
+		room := allAnswers - int(size.Load())
 		for _, q := range lines {
 			from := len(dst)
+			if from > room {
+				b.answers[q.line].chunk = late
+				continue
+			}
 			asked := Question{Addr: q.addr, Plain: q.plain}
 			if !q.plain {
 				asked.Line = b.line(int(q.line))
@@ -398,6 +436,7 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
 		}
 		b.chunks[i] = dst
+		size.Add(int64(len(dst)))
 		a.Rest()
 		idle <- a
 		return nil

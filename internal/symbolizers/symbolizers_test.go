@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -236,6 +237,52 @@ func TestServeLong(t *testing.T) {
 		if err != nil || out.String() != want {
 			t.Errorf("%v: %q, %v, want %q", split, out.String(), err, want)
 		}
+	}
+}
+
+// TestServeLarge: answers that take too much memory together are in order, too.
+func TestServeLarge(t *testing.T) {
+	const lines, size = 3000, 100_000
+	q := symbolizers.Questions{Addr: func(line string) (uint64, bool) {
+		n, _ := strconv.ParseUint(line, 10, 64)
+		return n * 7919 % lines, false
+	},
+		Answerer: each(func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%*s\n", size-1, line) })}
+	var in strings.Builder
+	for i := range lines {
+		fmt.Fprintln(&in, i)
+	}
+	out := &numbered{}
+	err := symbolizers.Serve(t.Context(), strings.NewReader(in.String()), out, q)
+	if err != nil || out.err != nil || out.next != lines {
+		t.Errorf("%d answers, %v, %v", out.next, err, out.err)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.HeapSys > 200<<20 {
+		t.Errorf("%d MiB of memory", m.HeapSys>>20)
+	}
+}
+
+// numbered reads numbers on lines, which have to ascend from 0.
+type numbered struct {
+	rest []byte
+	next int
+	err  error
+}
+
+func (w *numbered) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		w.rest = bytes.Clone(rest)
+		if string(bytes.TrimSpace(line)) != fmt.Sprint(w.next) {
+			w.err = fmt.Errorf("%.20q after %d", bytes.TrimSpace(line), w.next-1)
+		}
+		w.next++
 	}
 }
 
