@@ -7,6 +7,7 @@ var Kinds = map[string]string{
 	"a Windows program, which Mozilla's dump_syms reads":       "MZ\x90\x00\x03\x00\x00\x00",
 	"a Mach-O file, which Mozilla's dump_syms reads":           "\xcf\xfa\xed\xfe\x07\x00\x00\x01",
 	"a Mach-O universal file, which Mozilla's dump_syms reads": "\xca\xfe\xba\xbe\x00\x00\x00\x02",
+	"a dump of a Linux kernel, which crash reads":              "KDUMP   \x06\x00\x00\x00Linux\x00",
 	"a Java class":                       "\xca\xfe\xba\xbe\x00\x00\x00\x3d",
 	"a microdump, which stackwalk reads": "W/google-breakpad(11522): -----BEGIN BREAKPAD MICRODUMP-----\nW/google-breakpad(11522): V Android:28\n",
 	"gzip data, which gunzip unpacks":    "\x1f\x8b\x08\x00\x00\x00\x00\x00",

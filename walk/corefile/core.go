@@ -33,6 +33,9 @@ var ErrNotCore = errors.New("not a core file")
 // errNoThreads reports a core file without a readable NT_PRSTATUS note.
 var errNoThreads = errors.New("no threads: NT_PRSTATUS notes are missing or damaged")
 
+// errSystem reports a core file of another system, or of no process.
+var errSystem = errors.New("not a core file of a Linux process")
+
 // errMachine reports a core file of a machine that has no layout of registers here.
 var errMachine = errors.New("unsupported machine")
 
@@ -65,6 +68,7 @@ type Core struct {
 	auxVector []byte // NT_AUXV as it is
 	mapped    []mappedFile
 	fault     fault
+	system    string // of the notes, if that is not Linux
 	// deleted has the paths of the mapped files that the kernel marks as deleted.
 	deleted map[string]bool
 	// threadPointers are the addresses of the threads' control blocks, where they are known.
@@ -131,10 +135,22 @@ func read(name string, data []byte, opt Options) (*Core, error) {
 	c.data, c.size = data, uint64(len(data))
 	c.mem = newMemory(f, c, nil, nil)
 	c.readNotes()
-	if len(c.Process.Threads) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, errNoThreads)
+	err = c.started()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return c, c.finish()
+}
+
+// started returns an error if the notes describe no process of Linux, or no thread.
+func (c *Core) started() error {
+	switch {
+	case c.system != "":
+		return fmt.Errorf("%w: %s", errSystem, c.system)
+	case len(c.Process.Threads) == 0:
+		return errNoThreads
+	}
+	return nil
 }
 
 // begin makes a process of which only the machine is known.

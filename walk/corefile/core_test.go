@@ -100,6 +100,8 @@ func TestRejected(t *testing.T) {
 		copy(out[at:], v)
 		return out
 	}
+	freeBSD := bytes.ReplaceAll(core, []byte("CORE\x00\x00\x00\x00"), []byte("FreeBSD\x00"))
+	freeBSD = bytes.ReplaceAll(freeBSD, []byte("\x05\x00\x00\x00\x50\x01"), []byte("\x08\x00\x00\x00\x50\x01")) // NT_PRSTATUS
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -109,6 +111,8 @@ func TestRejected(t *testing.T) {
 		{"text", []byte("not an ELF file, but long enough to look like one ......................."), elfx.ErrNotELF},
 		{"a program", patch(16, 2), ErrNotCore},
 		{"an unknown machine", patch(18, 50, 0), errMachine},
+		{"of a virtual machine", bytes.Replace(core, []byte("CORE\x00"), []byte("QEMU\x00"), 1), errSystem},
+		{"of FreeBSD", freeBSD, errSystem},
 		{"no notes", core[:0x270], errNoThreads},
 		{"no program headers", patch(56, 0), errNoThreads},
 	} {

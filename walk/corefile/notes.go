@@ -118,7 +118,22 @@ func (c *Core) note(name string, typ uint32, desc []byte) error {
 		c.Process.PACMask = cur.U64()
 		return cur.Err()
 	}
+	for _, s := range systems {
+		if strings.HasPrefix(name, s.note) {
+			c.system = s.text
+		}
+	}
 	return nil
+}
+
+// systems are the sources of ELF core files that are not of a process of Linux, with the names of their
+// notes. A thread's note of NetBSD or OpenBSD has its number after the name.
+var systems = []struct{ note, text string }{
+	{"FreeBSD", "it is of FreeBSD, whose gdb reads it"},
+	{"NetBSD-CORE", "it is of NetBSD, whose gdb reads it"},
+	{"OpenBSD", "it is of OpenBSD, whose gdb reads it"},
+	{"QEMU", "it is of a virtual machine, and crash or drgn read it"},
+	{"VMCOREINFO", "it is of a kernel, and crash or drgn read it"},
 }
 
 // status reads struct elf_prstatus: one thread.

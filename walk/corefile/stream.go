@@ -246,8 +246,9 @@ func (r *stream) read() error {
 		return err
 	}
 	c.readNotes()
-	if len(c.Process.Threads) == 0 {
-		return fmt.Errorf("%s: %w", r.name, errNoThreads)
+	err = c.started()
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
 	}
 
 	r.plan()
