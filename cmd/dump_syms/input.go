@@ -84,7 +84,7 @@ func advised(err error) error {
 		}
 		return fmt.Errorf("%w%s; dump the file as it was before strip, or give its debug file, --debug-dir or --sysroot", err, which)
 	case errors.Is(err, identity.ErrNone):
-		return fmt.Errorf("%w; give one with --id", err)
+		return fmt.Errorf("%w; give one with --id, or the program that the file belongs to", err)
 	}
 	return err
 }

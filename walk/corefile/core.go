@@ -68,7 +68,6 @@ type Core struct {
 	auxVector []byte // NT_AUXV as it is
 	mapped    []mappedFile
 	fault     fault
-	system    string // of the notes, if that is not Linux
 	// deleted has the paths of the mapped files that the kernel marks as deleted.
 	deleted map[string]bool
 	// threadPointers are the addresses of the threads' control blocks, where they are known.
@@ -134,23 +133,11 @@ func read(name string, data []byte, opt Options) (*Core, error) {
 	// modules are found.
 	c.data, c.size = data, uint64(len(data))
 	c.mem = newMemory(f, c, nil, nil)
-	c.readNotes()
-	err = c.started()
+	err = c.readNotes()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return c, c.finish()
-}
-
-// started returns an error if the notes describe no process of Linux, or no thread.
-func (c *Core) started() error {
-	switch {
-	case c.system != "":
-		return fmt.Errorf("%w: %s", errSystem, c.system)
-	case len(c.Process.Threads) == 0:
-		return errNoThreads
-	}
-	return nil
 }
 
 // begin makes a process of which only the machine is known.

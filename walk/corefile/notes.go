@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,8 +44,9 @@ type fault struct {
 }
 
 // readNotes reads the notes of every PT_NOTE segment. Each thread begins with
-// its NT_PRSTATUS; the first is the one that crashed.
-func (c *Core) readNotes() {
+// its NT_PRSTATUS; the first is the one that crashed. Without a thread, or if the notes are
+// of another system, readNotes returns an error.
+func (c *Core) readNotes() error {
 	left := c.limits.Int(limitof.Notes) // headers may name the same bytes any number of times
 	for _, s := range c.file.Segments {
 		if s.Type != elf.PT_NOTE {
@@ -55,7 +58,7 @@ func (c *Core) readNotes() {
 			left--
 			if left < 0 {
 				c.warn("core notes+%#x: %v", cur.Pos(), c.limits.Exceeded(limitof.Notes, 0))
-				return
+				return threads(c.Process)
 			}
 			name, typ, desc := nextNote(&cur)
 			if cur.Err() != nil {
@@ -63,7 +66,11 @@ func (c *Core) readNotes() {
 			}
 
 			// A damaged note does not hide the notes after it.
-			if err := c.note(name, typ, desc.data); err != nil {
+			err := c.note(name, typ, desc.data)
+			switch {
+			case errors.Is(err, errSystem):
+				return err
+			case err != nil:
 				c.warn("note %#x at core notes+%#x: %v", typ, desc.at, err)
 			}
 		}
@@ -75,6 +82,15 @@ func (c *Core) readNotes() {
 			c.warn("core notes+%#x: %v", len(data), wire.ErrTruncated)
 		}
 	}
+	return threads(c.Process)
+}
+
+// threads returns an error if p has no thread.
+func threads(p *walk.Process) error {
+	if len(p.Threads) == 0 {
+		return errNoThreads
+	}
+	return nil
 }
 
 // descriptor has the contents of a note and the place at which they begin.
@@ -120,7 +136,7 @@ func (c *Core) note(name string, typ uint32, desc []byte) error {
 	}
 	for _, s := range systems {
 		if strings.HasPrefix(name, s.note) {
-			c.system = s.text
+			return fmt.Errorf("%w: %s", errSystem, s.text)
 		}
 	}
 	return nil

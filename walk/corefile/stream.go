@@ -245,8 +245,7 @@ func (r *stream) read() error {
 	if err != nil {
 		return err
 	}
-	c.readNotes()
-	err = c.started()
+	err = c.readNotes()
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
