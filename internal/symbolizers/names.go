@@ -95,18 +95,44 @@ func gnuName(name string) string {
 		return name
 	}
 	if base[1] == 'Z' && !oldRust.MatchString(base) {
-		suffix := base[len(demangle.Base([]byte(base))):]
+		_, suffix := divide(base)
+		if clone.ReplaceAllString(suffix, "") != "" {
+			return name
+		}
 		text += clone.ReplaceAllString(suffix, " [clone $0]")
 	}
 	return prefix + text + start[len(base):]
 }
 
 var (
-	// clone matches a suffix of a copy or a part of a function.
-	clone = regexp.MustCompile(`\.[A-Za-z_]+(\.[0-9]+)*`)
+	// clone matches a suffix of a copy or a part of a function, as libiberty's d_clone_suffix does.
+	clone = regexp.MustCompile(`\.[a-z0-9_]+(\.[0-9]+)*`)
 	// oldRust matches names of Rust that look like C++'s.
 	oldRust = regexp.MustCompile(`17h[0-9a-f]{16}E(\.|$)`)
 )
+
+// mostDots is how many dots of a name are looked at.
+const mostDots = 64
+
+// divide divides a name before what compilers have appended, at the first dot before which a whole name
+// stands: names of the older Rust and of Zig have dots of their own.
+func divide(name string) (base, suffix string) {
+	dots := 0
+	for i := range len(name) {
+		if name[i] != '.' {
+			continue
+		}
+		dots++
+		_, ok := demangle.Demangle([]byte(name[:i]))
+		if ok {
+			return name[:i], name[i:]
+		}
+		if dots == mostDots {
+			break
+		}
+	}
+	return name, ""
+}
 
 // maxTextLog is the logarithm of the most bytes that a demangled name has: a few bytes of a forged name can stand for
 // gigabytes. maxName is the most that a linkage name may have to be demangled: each byte can be a level of recursion.
@@ -130,19 +156,23 @@ func llvmName(name string) (text string) {
 			text = name
 		}
 	}()
-	options := []library.Option{library.MaxLength(maxTextLog), library.LLVMStyle, library.NoRust}
-	if name[1] == 'R' {
-		options = options[:2]
+	base, suffix := divide(name)
+	if suffix != "" {
+		suffix = " (" + suffix + ")"
 	}
-	if scoped.MatchString(name) {
+	switch {
+	case name[1] == 'R':
+		text, ok := demangle.Demangle([]byte(base)) // the library misreads constructors and closures
+		if !ok {
+			return name
+		}
+		return text + suffix
+	case scoped.MatchString(name):
 		return gnuName(name)
 	}
-	base, suffix, found := strings.Cut(name, ".")
-	if found {
-		text, err := library.ToString(base, options...)
-		if err == nil {
-			return text + " (." + suffix + ")"
-		}
+	text, err := library.ToString(base, library.MaxLength(maxTextLog), library.LLVMStyle, library.NoRust)
+	if err != nil {
+		return name
 	}
-	return library.Filter(name, options...)
+	return text + suffix
 }
