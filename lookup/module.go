@@ -15,7 +15,6 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/debuginfo"
-	"symkit/internal/demangle"
 	"symkit/internal/dwarfx"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
@@ -194,11 +193,7 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
 		f := &dst[last]
 		if f.Linkage == "" && u.mangled {
-			sym, ok := x.table().at(f.Start)
-			name, _, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone it is
-			if ok && !sym.Data && sym.Addr == f.Start && demangle.IsMangled([]byte(name)) {
-				f.Linkage = name
-			}
+			f.Linkage = x.table().linkage(f.Start, addr)
 		}
 		return dst, err
 	}

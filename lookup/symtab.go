@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"symkit/elfx"
+	"symkit/internal/demangle"
 	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/limits"
@@ -243,6 +244,22 @@ func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 		return Symbol{}, false
 	}
 	return s, true
+}
+
+// linkage returns the linkage name of the function that begins at start and has the code at addr, or "". A part far from
+// the start has a symbol of its own, which says more: several functions can have the same code, but for that part.
+func (t *symbolTable) linkage(start, addr uint64) string {
+	sym, ok := t.at(addr)
+	name, suffix, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone or part it is
+	if !ok || sym.Addr != start && !strings.Contains(suffix, "cold") {
+		sym, ok = t.at(start)
+		name, _, _ = strings.Cut(sym.Name, ".")
+		ok = ok && sym.Addr == start
+	}
+	if !ok || sym.Data || !demangle.IsMangled([]byte(name)) {
+		return ""
+	}
+	return name
 }
 
 // named appends the first n symbols of a name by address, or all if n < 0; all symbols if the name is empty.
