@@ -38,7 +38,7 @@ func answered(t *testing.T, what, file string, lines []string) {
 	}
 	l, rest := symbolizers.LLVM{}, got.stdout
 	for i, line := range lines {
-		ok := false
+		line, ok := strings.TrimSuffix(line, "\r"), false
 		if _, isQuestion := l.Parse(line[:min(len(line), 1<<20)], ""); isQuestion {
 			_, rest, ok = strings.Cut(rest, "\n\n")
 		} else {
@@ -62,6 +62,35 @@ func answered(t *testing.T, what, file string, lines []string) {
 	}
 	if n != len(lines) {
 		t.Errorf("%s: llvm-symbolizer --output-style=JSON: %d answers to %d lines", what, n, len(lines))
+	}
+}
+
+// passed wants that symaddr answers each line that is an address of file, and gives all others back.
+func passed(t *testing.T, file string, lines []string) {
+	t.Helper()
+	got := runWith(t, "symaddr", strings.Join(lines, "\n")+"\n", file)
+	rest := got.stdout
+	for i, line := range lines {
+		line = strings.TrimSuffix(line, "\r")
+		for len(line) > 1<<20 { // a long line is several
+			rest = strings.TrimPrefix(rest, line[:1<<20]+"\n")
+			line = line[1<<20:]
+		}
+		after, ok := strings.CutPrefix(rest, line+"\n")
+		if !ok {
+			after, ok = strings.CutPrefix(rest, strings.TrimSpace(line)+": ")
+			_, after, _ = strings.Cut(after, "\n")
+			for strings.HasPrefix(after, " (inlined by) ") {
+				_, after, _ = strings.Cut(after, "\n")
+			}
+		}
+		if !ok {
+			t.Fatalf("symaddr: line %d, %.100q, has no answer: %.300q", i, line, rest)
+		}
+		rest = after
+	}
+	if rest != "" || got.code != 0 {
+		t.Errorf("symaddr: exit code %d, more answers than lines: %.300q", got.code, rest)
 	}
 }
 
@@ -154,7 +183,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestHostileLines: each of 100,000 lines has an answer: random bytes, long lines, NULs, huge numbers.
+// TestHostileLines: each of 100,000 lines has an answer: random bytes, long lines, NULs, carriage returns, huge numbers.
 func TestHostileLines(t *testing.T) {
 	path, err := filepath.Abs(program86)
 	if err != nil {
@@ -167,10 +196,10 @@ func TestHostileLines(t *testing.T) {
 		for i := range text {
 			text[i] = byte(random.UintN(256))
 		}
-		return strings.NewReplacer("\n", "", "\r", "").Replace(string(text))
+		return strings.ReplaceAll(string(text), "\n", "")
 	}
 	words := []string{path, "CODE", "DATA", "FRAME", "BUILDID:", "FILE:", "0x4012de", "4199134", "0x", "-1", "99999999999999999999", "0xffffffffffffffff",
-		"\"", "'", "\x00", " ", "\t", testfile.Hostile, "/", ".", ",", "@", "-e", "0b1", "0o7", "1_0", "\"" + path + "\" 0x4012de", path + " 0x4012de"}
+		"\"", "'", "\x00", " ", "\t", "\r", "\xff", testfile.Hostile, "/", ".", ",", "@", "-e", "0b1", "0o7", "1_0", "\"" + path + "\" 0x4012de", path + " 0x4012de"}
 	var lines []string
 	for i := range 100_000 {
 		switch {
@@ -187,8 +216,11 @@ func TestHostileLines(t *testing.T) {
 		}
 	}
 	answered(t, "hostile lines", path, lines)
+	passed(t, path, lines)
 
 	// What is too long for a line is left out.
 	long := path + " 0x4012de" + strings.Repeat(" ", 3<<20) + "x"
-	answered(t, "long lines", path, []string{long, path + " 0x10", long, long, path + " 0x10"})
+	lines = []string{long, path + " 0x10", long, "0x4012de", long, path + " 0x10"}
+	answered(t, "long lines", path, lines)
+	passed(t, path, lines)
 }
