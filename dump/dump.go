@@ -237,8 +237,8 @@ func readImage(ctx context.Context, img *elfx.Image, opt Options, frameOpt frame
 func (m *Module) addLists(ctx context.Context, in *inputs, sources *files.Table, opt Options) error {
 	r, names := &m.records, in.units.Names
 	pubOpt := publics.Options{Load: r.Load, Multiple: opt.Multiple, Linkage: opt.Linkage, Limits: opt.Limits}
-	if gofuncs.IsGo(m.img.Main) {
-		pubOpt.Language = gofuncs.Language
+	if debuginfo.IsGo(m.img.Main) {
+		pubOpt.Language = debuginfo.LangGo
 	}
 	var listed publics.Listed
 	var pubsLost, filesLost losses.List

@@ -70,7 +70,7 @@ func Open(ctx context.Context, path string, opt Options) (*File, error) {
 		for _, w := range warnings {
 			image.losses.add(w)
 		}
-		if len(warnings) == 0 && len(image.known.Load().slots) == 0 { // a warning says why already
+		if len(warnings) == 0 && len(image.known.Load().slots) == 0 && image.goTab() == nil { // a warning says why already
 			image.losses.add(&filename.Error{Path: path, Err: ErrNoDebug})
 		}
 		return &File{path: path, source: image, image: image, close: func() { image.close(); m.Close() }}, nil

@@ -16,6 +16,7 @@ import (
 	"symkit/elfx/companion"
 	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
+	"symkit/internal/filename"
 	"symkit/internal/limitof"
 	"symkit/internal/mem"
 	"symkit/internal/par"
@@ -33,8 +34,7 @@ type module struct {
 	opt    Options
 	pkg    *debuginfo.Package // or nil
 	roots
-	table func() *symbolTable
-	plt   func() slotTable
+	tables
 	// inflated is the bytes of sections that are compressed in the file.
 	inflated int64
 	// flat and flatLines are .debug_info and .debug_line, nil if they are compressed.
@@ -47,6 +47,13 @@ type module struct {
 
 	dropping sync.Mutex
 	losses   losses
+}
+
+// tables are read when they are first asked for.
+type tables struct {
+	table func() *symbolTable
+	plt   func() slotTable
+	goTab func() *goTable // nil if there is none
 }
 
 // slot is a unit of the file, decoded or not.
@@ -76,6 +83,7 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 	x.workers.New = func() any { return newDecoder(x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
 	x.plt = sync.OnceValue(x.readPLT)
+	x.goTab = sync.OnceValue(x.readGo)
 	err := mem.Guard(func() error { return x.open(ctx) })
 	if err != nil {
 		x.close()
@@ -180,6 +188,34 @@ func (x *module) readPLT() (slots slotTable) {
 	return slots
 }
 
+// readGo is readTable for the table of functions of Go's linker.
+func (x *module) readGo() *goTable {
+	var table *goTable
+	err := mem.Guard(func() (err error) {
+		table, err = x.openGo()
+		return err
+	})
+	x.losses.addIn(x.image.Main, err)
+	return table
+}
+
+// goFrames is frames of the code that only Go's linker describes.
+func (x *module) goFrames(dst []Frame, addr uint64) ([]Frame, error) {
+	t := x.goTab()
+	if t == nil {
+		return dst, nil
+	}
+	err := mem.Guard(func() (err error) {
+		dst, err = t.frames(dst, addr)
+		return err
+	})
+	if err != nil {
+		err = &filename.Error{Path: x.image.Main.Path(), Err: err}
+		x.losses.add(err)
+	}
+	return dst, err
+}
+
 // frames appends the frames of a virtual address.
 func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	from := len(dst)
@@ -187,12 +223,15 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	if u != nil {
 		dst = u.frames(dst, addr)
 	}
+	if len(dst) == from && err == nil {
+		dst, err = x.goFrames(dst, addr)
+	}
 
 	// The symbol names what DWARF does not. Compilers give C++'s static functions no linkage name in DWARF.
 	last := len(dst) - 1
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
 		f := &dst[last]
-		if f.Linkage == "" && u.mangled {
+		if f.Linkage == "" && u != nil && u.mangled {
 			f.Linkage = x.table().linkage(f.Start, addr)
 		}
 		return dst, err

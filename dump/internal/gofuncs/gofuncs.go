@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"symkit/dump/internal/files"
-	"symkit/dump/internal/gosym"
 	"symkit/dump/internal/inlines"
 	"symkit/dump/internal/load"
 	"symkit/dump/internal/losses"
@@ -20,22 +19,13 @@ import (
 	"symkit/elfx"
 	"symkit/emit"
 	"symkit/internal/bounds"
+	"symkit/internal/debuginfo"
 	"symkit/internal/dwarfx"
+	"symkit/internal/gosym"
 	"symkit/internal/limitof"
 	"symkit/limits"
 	"symkit/located"
 )
-
-// Language is DW_LANG_Go.
-const Language = 0x16
-
-// tableSections are the names of the section with Go's function table.
-var tableSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
-
-// IsGo reports whether f was linked by Go's linker.
-func IsGo(f *elfx.File) bool {
-	return slices.ContainsFunc(append(tableSections, ".go.buildinfo"), func(name string) bool { return f.Section(name) != nil })
-}
 
 // Options select the records that Read reads.
 type Options struct {
@@ -50,18 +40,13 @@ type Options struct {
 // The error is losses.ErrInTurn.
 func Read(f *elfx.File, units *load.Units, known []record.Func, sources *files.Table, opt Options) (list []record.Func, lost losses.List, err error) {
 	// The units of Go's compiler describe all that Go's tables do.
-	if slices.ContainsFunc(units.List, func(u *load.Unit) bool { return u.Language == Language }) {
+	if slices.ContainsFunc(units.List, func(u *load.Unit) bool { return u.Language == debuginfo.LangGo }) {
 		return nil, lost, nil
 	}
 
-	section, data, addr, err := findTable(f)
-	lost.Add(err)
-	if data == nil {
-		return nil, lost, nil
-	}
-	table, err := gosym.Open(section, data, addr, imageOf(f, opt.Code))
-	if err != nil {
-		lost.AddIn(f.Path(), err)
+	table, section, err := debuginfo.OpenGo(f, opt.Code)
+	lost.AddIn(f.Path(), err)
+	if table == nil {
 		return nil, lost, nil
 	}
 	if opt.Inlines && !table.HasInlines() && table.Version() >= gosym.Go118 {

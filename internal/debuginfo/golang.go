@@ -1,4 +1,4 @@
-package gofuncs
+package debuginfo
 
 import (
 	"cmp"
@@ -6,16 +6,41 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"symkit/dump/internal/gosym"
 	"symkit/elfx"
 	"symkit/internal/dwarfx"
+	"symkit/internal/gosym"
 )
 
-// findTable finds Go's function table: by the section's name or, in a file without
+// goSections are the names of the section with Go's function table.
+var goSections = []string{".gopclntab", ".data.rel.ro.gopclntab"}
+
+// LangGo is DW_LANG_Go. Units of Go's compiler describe all that Go's function table does.
+const LangGo = 0x16
+
+// IsGo reports whether f was linked by Go's linker.
+func IsGo(f *elfx.File) bool {
+	return slices.ContainsFunc(append(goSections, ".go.buildinfo"), func(name string) bool { return f.Section(name) != nil })
+}
+
+// OpenGo opens Go's function table, which stays in a stripped program, and returns the name of its
+// section. The table is nil if f has none, or none that can be read. code is where the machine code of f lies.
+func OpenGo(f *elfx.File, code dwarfx.CodeMap) (table *gosym.Table, section string, err error) {
+	section, data, addr, err := findGoTable(f)
+	if data == nil {
+		return nil, section, err
+	}
+	table, err = gosym.Open(section, data, addr, goImage(f, code))
+	if err != nil {
+		return nil, section, err
+	}
+	return table, section, nil
+}
+
+// findGoTable finds Go's function table: by the section's name or, in a file without
 // section headers, by its magic number. addr is the table's virtual address; section is
 // empty if the file has no table.
-func findTable(f *elfx.File) (section string, data []byte, addr uint64, err error) {
-	for _, name := range tableSections {
+func findGoTable(f *elfx.File) (section string, data []byte, addr uint64, err error) {
+	for _, name := range goSections {
 		s := f.Section(name)
 		if s == nil || !s.Present() {
 			continue
@@ -23,7 +48,7 @@ func findTable(f *elfx.File) (section string, data []byte, addr uint64, err erro
 
 		// A linker may leave the table's pointers to the dynamic linker.
 		data, err := s.Data()
-		relocated := newMemory(f).read(s.Addr, s.Size)
+		relocated := newGoMemory(f).read(s.Addr, s.Size)
 		if relocated != nil {
 			data = relocated
 		}
@@ -48,9 +73,9 @@ func findTable(f *elfx.File) (section string, data []byte, addr uint64, err erro
 	return "", nil, 0, nil
 }
 
-// imageOf returns the program as Go's tables refer to it.
-func imageOf(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
-	im := gosym.Image{Read: newMemory(f).read}
+// goImage returns the program as Go's tables refer to it.
+func goImage(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
+	im := gosym.Image{Read: newGoMemory(f).read}
 	for _, r := range code {
 		im.Exec = append(im.Exec, gosym.Range{Lo: r.Lo, Hi: r.Hi})
 	}
@@ -76,10 +101,10 @@ func imageOf(f *elfx.File, code dwarfx.CodeMap) gosym.Image {
 	return im
 }
 
-// memory reads a program's memory as it is when it runs: in a
+// goMemory reads a program's memory as it is when it runs: in a
 // position-independent one the dynamic linker adds the load address to every
 // pointer, here 0.
-type memory struct {
+type goMemory struct {
 	f      *elfx.File
 	relocs []elfx.Reloc // relative ones with an addend, by offset
 }
@@ -91,8 +116,8 @@ var relativeReloc = map[elf.Machine]uint32{
 	elf.EM_PPC64: uint32(elf.R_PPC64_RELATIVE), elf.EM_LOONGARCH: uint32(elf.R_LARCH_RELATIVE),
 }
 
-func newMemory(f *elfx.File) *memory {
-	m := &memory{f: f}
+func newGoMemory(f *elfx.File) *goMemory {
+	m := &goMemory{f: f}
 	s := f.Section(".rela.dyn")
 	if s == nil || !s.Present() {
 		return m
@@ -108,7 +133,7 @@ func newMemory(f *elfx.File) *memory {
 }
 
 // read returns n bytes at a virtual address, or nil; relocated words are in a copy.
-func (m *memory) read(addr, n uint64) []byte {
+func (m *goMemory) read(addr, n uint64) []byte {
 	data := m.f.BytesAt(addr, n)
 	i, _ := slices.BinarySearchFunc(m.relocs, addr, func(r elfx.Reloc, a uint64) int { return cmp.Compare(r.Offset, a) })
 	if data == nil || i == len(m.relocs) || m.relocs[i].Offset >= addr+n {

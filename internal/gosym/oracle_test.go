@@ -53,7 +53,7 @@ func TestCorpusReleases(t *testing.T) {
 			if generics {
 				compareAll(t, openFile(t, build(t, "go", env, "main.go")))
 			}
-			compareAll(t, openFile(t, buildIn(t, filepath.Join("..", "..", "..", "testdata", "src", "goreleases"), "go", env, "main.go")))
+			compareAll(t, openFile(t, buildIn(t, filepath.Join("..", "..", "testdata", "src", "goreleases"), "go", env, "main.go")))
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path"
 
-	"symkit/dump/internal/gosym"
+	"symkit/internal/gosym"
 )
 
 // The functions of a Go program, with or without symbols. A program that is
