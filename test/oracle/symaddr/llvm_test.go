@@ -53,7 +53,7 @@ func TestOracleLLVM(t *testing.T) {
 // TestCorpusLLVM is TestOracleLLVM for large modules.
 func TestCorpusLLVM(t *testing.T) {
 	dir := links(t)
-	listed := testfile.Listed(t, document, "llvm-symbolizer")
+	listed := append(testfile.Listed(t, document, "llvm-symbolizer"), testfile.Listed(t, document, "large modules")...)
 	for _, m := range large(t) {
 		t.Run(m.name, func(t *testing.T) {
 			c := &llvmComparison{t: t, ours: filepath.Join(dir, "llvm-symbolizer"), m: m, kinds: map[string]int{}}
@@ -71,9 +71,11 @@ type llvmComparison struct {
 	m     module
 	kinds map[string]int // of differences, how many of each
 	wrong *oracle.Diffs
-	past  []uint64 // addresses where a symbol without a size goes on into the next section
-	twice []uint64 // addresses of frames with twiceDirectory
-	files []string // the innermost file there
+	past  []uint64   // addresses where a symbol without a size goes on into the next section
+	twice []uint64   // addresses of frames with twiceDirectory
+	files []string   // the innermost file there
+	lacks []uint64   // addresses where LLVM has fewer calls
+	calls [][]string // symaddr's names and places there, as addr2line prints them
 
 	symbols  map[string][]elf.Symbol // of the file by name, read when first needed
 	sections []*elf.Section
@@ -131,6 +133,16 @@ const (
 // compare compares the frames at an address.
 func (c *llvmComparison) compare(pc uint64, functions string, got, want []frame) {
 	last := len(want) - 1
+	if len(got) > len(want) {
+		if functions == "linkage" {
+			var calls []string
+			for _, f := range got {
+				calls = append(calls, f.FunctionName, fmt.Sprintf("%s:%d", f.FileName, f.Line))
+			}
+			c.lacks, c.calls = append(c.lacks, pc), append(c.calls, calls)
+		}
+		return
+	}
 	if len(got) != len(want) {
 		c.wrong.Add("%#x: %s\n\t\tours %+v\n\t\tLLVM %+v", pc, functions, got, want)
 		return
@@ -215,6 +227,15 @@ func (c *llvmComparison) second() {
 	}
 
 	program := filepath.Join(os.Getenv("SYMKIT_PEERS"), "gimli-addr2line")
+	if len(c.lacks) > 0 {
+		for i, lines := range askGNU(c.t, gimli(c.t), c.m.file(), c.lacks, "-a", "-f", "-i") {
+			if !slices.Equal(lines, c.calls[i]) {
+				c.wrong.Add("%#x:\n\t\tours  %q\n\t\tgimli %q", c.lacks[i], c.calls[i], lines)
+				continue
+			}
+			c.kinds[splitCalls]++
+		}
+	}
 	_, err := os.Stat(program)
 	if err != nil || len(c.twice) == 0 {
 		return // scripts/peers.sh says that it is not there
