@@ -50,7 +50,7 @@ type bound struct {
 
 func newDecoder(others *companion.Companions, bound bound, shared *paths) *decoder {
 	d := &decoder{others: others, bound: bound, paths: shared}
-	d.scan.Full, d.table.Full = true, true
+	d.scan.Full, d.table.Full, d.namer.Full = true, true, true
 	d.scan.Pay, d.table.Pay, d.locals.Pay = d.pay, d.pay, d.pay
 	d.scan.Most = int(min(bound.bytes/(2*intervalMemory), math.MaxInt32))
 	return d
@@ -209,7 +209,7 @@ func (d *decoder) addScope(out *unit, s scope, ranges dwarfx.Span) int32 {
 // addFunction adds the function that the DIE at ref, of u or of a unit that u refers to, names.
 func (d *decoder) addFunction(u, root *dwarfx.Unit, ref dwarfx.Ref, out *unit) {
 	naming, _ := d.namer.NameOf(u.Data(), ref) // a name that cannot be read is missing
-	decl := d.namer.DeclOf(u.Data(), ref)
+	decl := d.namer.Decl
 	f := function{name: d.addName(naming.Name), linkage: d.addName(naming.Linkage), file: noFile, line: decl.Line}
 	switch {
 	case decl.Unit == nil:

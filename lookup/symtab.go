@@ -168,18 +168,25 @@ func hasMarks(m elf.Machine) bool {
 
 // sort returns the symbols by address. Of those at one address the last one with the largest size counts.
 func (t *symbolTable) sort() (o ordered) {
-	order := make([]int32, len(t.all))
-	for i := range order {
-		order[i] = int32(i)
+	type key struct {
+		addr, size uint64
+		n          int // of t.all
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		x, y := &t.all[a], &t.all[b]
-		return cmp.Or(cmp.Compare(x.addr, y.addr), cmp.Compare(x.size, y.size), cmp.Compare(a, b))
+	keys := make([]key, len(t.all))
+	for i := range t.all {
+		keys[i] = key{t.all[i].addr, t.all[i].size, i}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.addr != b.addr {
+			return cmp.Compare(a.addr, b.addr)
+		}
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.n, b.n))
 	})
-	for i, n := range order {
-		if i+1 == len(order) || t.all[order[i+1]].addr != t.all[n].addr {
-			o.list = append(o.list, t.all[n])
-			o.addrs = append(o.addrs, t.all[n].addr)
+	o.list, o.addrs = make([]entry, 0, len(keys)), make([]uint64, 0, len(keys))
+	for i, k := range keys {
+		if i+1 == len(keys) || keys[i+1].addr != k.addr {
+			o.list = append(o.list, t.all[k.n])
+			o.addrs = append(o.addrs, k.addr)
 		}
 	}
 	return o

@@ -27,9 +27,16 @@ type Naming struct {
 // Namer reads the names of DIEs. It keeps the unit of the last DIE, because the next
 // DIE is mostly in the same unit. The zero Namer is ready.
 type Namer struct {
-	scan scanner // of the unit; its u is nil without one
-	vals slots   // of the DIE, if that is no function
-	own  *Unit   // the only unit that is read, if not nil
+	// Full makes NameOf set Decl. That takes longer.
+	Full bool
+	// Decl has the first DW_AT_decl_file and the first DW_AT_decl_line in the chain of the last NameOf. What comes after
+	// damage is not known.
+	Decl Decl
+
+	scan  scanner // of the unit; its u is nil without one
+	vals  slots   // of the DIE, if that is no function
+	own   *Unit   // the only unit that is read, if not nil
+	lined bool    // Decl has its line
 }
 
 // Confine makes u the unit of the next DIEs, and the only unit that x reads, so that names
@@ -56,6 +63,7 @@ func (x *Namer) enter(d *Data, u *Unit) error {
 // missing.
 func (x *Namer) NameOf(d *Data, ref Ref) (Naming, error) {
 	var f Found
+	x.Decl, x.lined = Decl{}, false
 	f.next, f.err = x.link(&f, d, ref)
 	x.follow(&f)
 	return f.Naming(), f.err
@@ -153,6 +161,9 @@ func (x *Namer) link(n *Found, d *Data, ref Ref) (next link, err error) {
 		return link{}, err
 	}
 	u := x.scan.u
+	if x.Full {
+		x.declare(u)
+	}
 	if err := n.add(&n.linkage, u, d.str(u, vals[slotLinkage])); err != nil {
 		return link{}, err
 	}
@@ -181,13 +192,23 @@ func (x *Namer) read(d *Data, ref Ref) ([]value, error) {
 		return nil, err
 	}
 	at := s.c
-	if a := s.t.lookup(at.ULEB()); a != nil && a.class == classFunc {
+	if a := s.t.lookup(at.ULEB()); a != nil && a.class == classFunc && !x.Full {
 		s.c = at
 		clear(s.vals[:])
 		s.attrs(a, false)
 		return s.vals[:], s.c.Err()
 	}
 	return x.vals[:], d.readDIE(s.u, s.t, &s.c, &x.vals)
+}
+
+// declare completes x.Decl from the DIE that was read, of u.
+func (x *Namer) declare(u *Unit) {
+	if x.Decl.Unit == nil && x.vals.has(slotDeclFile) {
+		x.Decl.Unit, x.Decl.File = u, clip32(x.vals[slotDeclFile].v)
+	}
+	if !x.lined && x.vals.has(slotDeclLine) {
+		x.Decl.Line, x.lined = clip32(x.vals[slotDeclLine].v), true
+	}
 }
 
 // seek moves the cursor to the DIE at ref.
@@ -374,44 +395,4 @@ type Decl struct {
 	Unit *Unit // nil without a file
 	File uint32
 	Line uint32
-}
-
-// DeclOf returns the first DW_AT_decl_file and the first DW_AT_decl_line in the chain of origins of
-// the DIE at ref. What comes after damage is not known.
-func (x *Namer) DeclOf(d *Data, ref Ref) (decl Decl) {
-	hasLine := false
-	for links := 0; links < maxOrigins && ref != 0; links++ {
-		if ref&refAlt != 0 {
-			d = d.alt
-			if d == nil {
-				return decl
-			}
-			ref &^= refAlt
-		}
-		err := x.seek(d, ref)
-		if err != nil {
-			return decl
-		}
-		s := &x.scan
-		err = d.readDIE(s.u, s.t, &s.c, &x.vals)
-		if err != nil {
-			return decl
-		}
-
-		if decl.Unit == nil && x.vals.has(slotDeclFile) {
-			decl.Unit, decl.File = s.u, clip32(x.vals[slotDeclFile].v)
-		}
-		if !hasLine && x.vals.has(slotDeclLine) {
-			decl.Line, hasLine = clip32(x.vals[slotDeclLine].v), true
-		}
-		if decl.Unit != nil && hasLine {
-			return decl
-		}
-
-		ref = s.u.ref(x.vals[slotOrigin])
-		if ref == 0 {
-			ref = s.u.ref(x.vals[slotSpecification])
-		}
-	}
-	return decl
 }
