@@ -45,7 +45,7 @@ func (a *gnuAnswerer) Answer(dst []byte, q Question) []byte {
 		dst = AppendHex(dst, addr, width)
 		dst = g.separate(dst, ": ")
 	}
-	frames, sym, known := gnuFrames(a.frames[:0], a.file, addr)
+	frames, sym, known := g.framesAt(a.frames[:0], a.file, addr)
 	a.frames = frames
 	if len(frames) == 0 {
 		if g.Functions {
@@ -74,12 +74,15 @@ func (g *GNU) separate(dst []byte, pretty string) []byte {
 	return append(dst, '\n')
 }
 
-// gnuFrames returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
-// linkage name. Code without debug information has the symbol as its frame.
-func gnuFrames(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
+// framesAt returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
+// linkage name. Code without debug information has the symbol as its frame. The symbols are not read if places suffice.
+func (g *GNU) framesAt(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
 	frames = framesAt(dst, f, addr)
-	if len(frames) > 0 && frames[len(frames)-1].Linkage != "" && frames[0].Line != 0 {
-		return frames, sym, false
+	if len(frames) > 0 && frames[0].Line != 0 {
+		last := &frames[len(frames)-1]
+		if last.Linkage != "" || !g.Functions && last.Line != 0 {
+			return frames, sym, false
+		}
 	}
 	sym, known = f.SymbolBelow(addr)
 	known = known && !sym.Data
