@@ -151,7 +151,7 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 			c := &s.Inlines[k]
 			depth := min(int(c.Depth), len(open)-1, maxInlined-1)
 			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
-			if c.CallFile == dwarfx.NoFile {
+			if c.CallFile == dwarfx.NoFile && c.CallLine != 0 {
 				call.file = fileAround(d.table.Rows, depth, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
 			}
 			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
