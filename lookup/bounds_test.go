@@ -46,11 +46,17 @@ func openGSYM(t *testing.T, w *gsym.Writer) *lookup.File {
 	return openBytes(t, file.Bytes())
 }
 
-// openBytes opens a file with these bytes.
+// openBytes opens a file with these bytes until t ends.
 func openBytes(t *testing.T, data []byte) *lookup.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app")
 	programtest.Write(t, path, data)
+	return openPath(t, path)
+}
+
+// openPath opens a file until t ends.
+func openPath(t *testing.T, path string) *lookup.File {
+	t.Helper()
 	f, err := lookup.Open(t.Context(), path, lookup.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 			depth := min(int(c.Depth), len(open)-1, maxInlined-1)
 			call := scope{parent: open[depth], fn: uint32(len(s.Funcs)) + c.Origin, file: c.CallFile, line: c.CallLine, place: s.Places[k]}
 			if c.CallFile == dwarfx.NoFile && c.CallLine != 0 {
-				call.file = fileAround(d.table.Rows, depth, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
+				call.file = fileAround(d.table.Rows, c, d.rangesOf(ranges[depth]), d.rangesOf(c.Ranges))
 			}
 			open = append(open[:depth+1], d.addScope(out, call, c.Ranges))
 			ranges = append(ranges[:depth+1], c.Ranges)
@@ -160,21 +160,13 @@ func (d *decoder) scopes(u, root *dwarfx.Unit, out *unit) {
 	}
 }
 
-// fileAround returns the file of the code that makes an inlined call: Zig's compiler gives the line of
-// a call alone. The code is where the function begins, or in the outer call just before the call, or
-// else after the call, as dump_syms has it. Without such code the file is dwarfx.NoFile.
-func fileAround(rows []dwarfx.LineRow, depth int, outer, own []dwarfx.Range) uint32 {
+// fileAround returns the file of the code that makes an inlined call (Inline.CallSite), or dwarfx.NoFile. outer and own
+// are the code around the call and that of the call.
+func fileAround(rows []dwarfx.LineRow, call *dwarfx.Inline, outer, own []dwarfx.Range) uint32 {
 	if len(outer) == 0 || len(own) == 0 {
 		return dwarfx.NoFile
 	}
-	at := outer[0].Lo
-	switch {
-	case depth == 0:
-	case own[0].Lo > at:
-		at = own[0].Lo - 1
-	case own[0].Hi < outer[0].Hi:
-		at = own[0].Hi
-	}
+	at := call.CallSite(outer[0], own[0])
 	row := sort.Search(len(rows), func(i int) bool { return rows[i].Addr > at }) - 1
 	if row < 0 || rows[row].File == dwarfx.EndOfCode {
 		return dwarfx.NoFile

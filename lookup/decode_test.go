@@ -12,7 +12,7 @@ func TestFileAround(t *testing.T) {
 	span := func(lo, hi uint64) []dwarfx.Range { return []dwarfx.Range{{Lo: lo, Hi: hi}} }
 	for _, tt := range []struct {
 		name       string
-		depth      int
+		depth      uint32
 		outer, own []dwarfx.Range
 		want       uint32
 	}{
@@ -24,7 +24,7 @@ func TestFileAround(t *testing.T) {
 		{"before all lines", 0, span(0, 8), span(0, 4), dwarfx.NoFile},
 		{"without code", 0, nil, span(0, 4), dwarfx.NoFile},
 	} {
-		if got := fileAround(rows, tt.depth, tt.outer, tt.own); got != tt.want {
+		if got := fileAround(rows, &dwarfx.Inline{Depth: tt.depth}, tt.outer, tt.own); got != tt.want {
 			t.Errorf("%s: %#x, want %#x", tt.name, got, tt.want)
 		}
 	}

@@ -2,7 +2,6 @@ package lookup_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,16 +23,11 @@ func TestGoTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			program := filepath.Join(t.TempDir(), "program")
-			err = os.WriteFile(program, data, 0o666)
-			if err != nil {
-				t.Fatal(err)
-			}
 			records, err := testfile.Read(golden)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareGo(t, openPath(t, program), openPath(t, golden), string(records))
+			compareGo(t, openBytes(t, data), openPath(t, golden), string(records))
 		})
 	}
 }
@@ -66,15 +60,4 @@ func places(frames []lookup.Frame) string {
 		lines = append(lines, fmt.Sprintf("%s at %s:%d, inlined %v", f.Name, strings.TrimPrefix(f.File, "./"), f.Line, f.Inlined))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// openPath opens a file until t ends.
-func openPath(t *testing.T, path string) *lookup.File {
-	t.Helper()
-	f, err := lookup.Open(t.Context(), path, lookup.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(f.Close)
-	return f
 }

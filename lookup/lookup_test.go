@@ -202,17 +202,7 @@ func TestSymbolsWithoutPlace(t *testing.T) {
 			Sym(11, text+8, 0, weak, 2, 4).      // gcc -flto has it in .debug_info
 			Sym(24, text+12, 0, local, 0, 1).B}, // a label
 		elftest.Sec{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte(names)})
-	path := filepath.Join(t.TempDir(), "program")
-	err := os.WriteFile(path, s.Build(), 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := lookup.Open(t.Context(), path, lookup.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-
+	f := openBytes(t, s.Build())
 	for addr, want := range map[uint64]string{0: "main", 6: "main", 10: "main", 14: "part"} {
 		got, ok := f.SymbolAt(text + addr)
 		if !ok || got.Name != want {
@@ -227,17 +217,8 @@ func TestTruncated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "program")
-	err = os.WriteFile(path, data, 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := lookup.Open(t.Context(), path, lookup.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	err = os.Truncate(path, 4096)
+	f := openBytes(t, data)
+	err = os.Truncate(f.Path(), 4096)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,18 +267,9 @@ func TestOther(t *testing.T) {
 
 // TestSymbolFile: a symbol file has functions, calls and lines.
 func TestSymbolFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "app.sym")
 	text := "MODULE Linux x86_64 000000000000000000000000000000000 app\nFILE 0 a.c\nINLINE_ORIGIN 0 inner\n" +
 		"FUNC 1000 20 0 outer\nINLINE 0 7 0 0 1004 4\n1000 4 5 0\n1004 4 9 0\n1008 18 6 0\nPUBLIC 2000 0 other\n"
-	err := os.WriteFile(path, []byte(text), 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := lookup.Open(t.Context(), path, lookup.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := openBytes(t, []byte(text))
 	frames, err := f.Frames(nil, 0x1004)
 	want := []lookup.Frame{{Name: "inner", File: "a.c", Line: 9, Inlined: true}, {Name: "outer", File: "a.c", Line: 7, Start: 0x1000, Size: 0x20}}
 	if err != nil || !slices.Equal(frames, want) {

@@ -26,6 +26,20 @@ type Inline struct {
 	Ranges             Span // of Scan.Ranges
 }
 
+// CallSite returns an address in the code that makes the call: where the function begins, or within the outer call just
+// before this call begins, or else where this call ends. outer and own are the first ranges of the code around the call
+// and of the call.
+func (c *Inline) CallSite(outer, own Range) uint64 {
+	switch {
+	case c.Depth == 0:
+	case own.Lo > outer.Lo:
+		return own.Lo - 1
+	case own.Hi < outer.Hi:
+		return own.Hi
+	}
+	return outer.Lo
+}
+
 // NoFile is the CallFile of a call without a place.
 const NoFile = ^uint32(0)
 

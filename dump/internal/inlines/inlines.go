@@ -214,7 +214,11 @@ func (p *Placer) clip(f *funcs.Func, fileAt func(addr uint64) uint32, apart bool
 
 		call := dwarfx.Inline{Depth: in.Depth, Origin: in.Origin, Ranges: own, CallLine: in.CallLine}
 		if in.CallFile == dwarfx.NoFile { // an INLINE record must have a file; Zig's compiler gives the line alone
-			call.CallFile = fileAt(p.callSite(in.Depth, own))
+			outer := p.ranges[0] // of the function
+			if in.Depth > 0 {
+				outer = p.ranges[p.open[in.Depth-1].From]
+			}
+			call.CallFile = fileAt(in.CallSite(outer, p.ranges[own.From]))
 		} else {
 			call.CallFile = p.files.Number(in.CallFile)
 		}
@@ -222,23 +226,6 @@ func (p *Placer) clip(f *funcs.Func, fileAt func(addr uint64) uint32, apart bool
 		p.fit = p.fit && own.To-own.From <= in.Ranges.To-in.Ranges.From
 	}
 	return !small && !apart && overlap(p.calls, p.ranges)
-}
-
-// callSite returns an address in the code that calls the call with the ranges own: where the
-// function begins, or within the outer call just before the call begins, or else where it ends.
-func (p *Placer) callSite(depth uint32, own dwarfx.Span) uint64 {
-	if depth == 0 {
-		return p.ranges[0].Lo
-	}
-
-	outer, inner := p.ranges[p.open[depth-1].From], p.ranges[own.From]
-	switch {
-	case inner.Lo > outer.Lo:
-		return inner.Lo - 1
-	case inner.Hi < outer.Hi:
-		return inner.Hi
-	}
-	return outer.Lo
 }
 
 // clipCall appends to ranges the ranges of a call, clipped to the outer call or, for a
