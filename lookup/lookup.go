@@ -36,8 +36,8 @@ import (
 // ErrNoDebug is among the losses of a file: its functions have the names of symbols, if there are some, and no lines.
 var ErrNoDebug = errors.New("no debug information")
 
-// ErrOther: the file is neither an ELF file nor a symbol file.
-var ErrOther = errors.New("neither an ELF file nor a symbol file")
+// ErrOther: the file is neither an ELF file nor one of symbols.
+var ErrOther = errors.New("neither an ELF file, a symbol file nor a GSYM file")
 
 // source is a format of symbols.
 type source interface {
@@ -97,6 +97,9 @@ func FromIndex(path string, buildID []byte, index *emit.Index, heap int64, opt O
 	return &File{path: path, source: newSymbolFile(index, buildID, heap, opt), close: release}
 }
 
+// kindSize is how many bytes of a file tell its format.
+const kindSize = 64 << 10
+
 // openOther opens a GSYM file or a symbol file.
 func openOther(path string, opt Options) (*File, error) {
 	mapped, err := mem.Open(path)
@@ -113,6 +116,10 @@ func openOther(path string, opt Options) (*File, error) {
 			f.source = newSymbolFile(emit.NewIndex(data), nil, 0, opt)
 		default:
 			err = ErrOther
+			kind := elfx.KindOf(data[:min(len(data), kindSize)])
+			if kind != (elfx.Kind{}) {
+				err = fmt.Errorf("%w: it is %v", err, kind)
+			}
 		}
 		return err
 	})

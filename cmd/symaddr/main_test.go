@@ -139,7 +139,7 @@ func TestMessages(t *testing.T) {
 	}}
 	p.Messages(t, "symaddr: error: ", map[string]programtest.Message{
 		"missing 10":          {1, "missing: no such file or directory"},
-		"main.go 10":          {1, "main.go: neither an ELF file nor a symbol file"},
+		"main.go 10":          {1, "main.go: neither an ELF file, a symbol file nor a GSYM file: it is a text file"},
 		program86 + " zz":     {1, program86 + ": zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
 		program86 + " run+zz": {1, program86 + ": run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
 		"--build-id=zz x 1":   {80, "--build-id zz: want hexadecimal digits; see symaddr --help"},

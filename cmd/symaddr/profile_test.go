@@ -63,7 +63,7 @@ func TestProfile(t *testing.T) {
 		{"", "[vdso]", "", "", "[vdso]" + at + "no file"},
 		{"", "", "", "", "without a name" + at + "no file"},
 		{"", "//anon", "", "", "//anon" + at + "//anon: file does not exist"},
-		{"", "main.go", "", "", "main.go" + at + "main.go: neither an ELF file nor a symbol file"},
+		{"", "main.go", "", "", "main.go" + at + "main.go: neither an ELF file, a symbol file nor a GSYM file: it is a text file"},
 	} {
 		file, output := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 		programtest.Write(t, file, []byte(rawProfile([2]string{tt.path, tt.id})))

@@ -276,9 +276,9 @@ func TestSymbolicate(t *testing.T) {
 				`{"frame": 2, "module": "app", "module_offset": "0x5406", "function": "no lines", "function_offset": "0x6", "function_size": "0x10"}]], "found_modules": {"app/` + plainID + `": true}}]}`},
 		{"malformed, an id that is none, two times in two jobs", `{"jobs": [{"stacks": [[[0, 1], [1, 1]]], "memoryMap": [["junk", "` + plainID + `"], ["libm", "ABC"], ["junk", "` + plainID + `"]]}, {"stacks": [[]], "memoryMap": [["junk", "` + plainID + `"]]}]}`,
 			`{"results": [{"stacks": [[{"frame": 0, "module": "junk", "module_offset": "0x1"}, {"frame": 1, "module": "libm", "module_offset": "0x1"}]], ` +
-				`"found_modules": {"junk/` + plainID + `": false, "libm/ABC": false}, "module_errors": {"junk/` + plainID + `": [{"name": "BreakpadParsing", "message": "no MODULE record of junk: neither an ELF file nor a symbol file"}], ` +
+				`"found_modules": {"junk/` + plainID + `": false, "libm/ABC": false}, "module_errors": {"junk/` + plainID + `": [{"name": "BreakpadParsing", "message": "no MODULE record of junk: neither an ELF file, a symbol file nor a GSYM file"}], ` +
 				`"libm/ABC": [{"name": "InvalidBreakpadId", "message": "the id is not one of a MODULE record, which has 33 to 40 hexadecimal digits"}]}}, ` +
-				`{"stacks": [[]], "found_modules": {"junk/` + plainID + `": false}, "module_errors": {"junk/` + plainID + `": [{"name": "BreakpadParsing", "message": "no MODULE record of junk: neither an ELF file nor a symbol file"}]}}]}`},
+				`{"stacks": [[]], "found_modules": {"junk/` + plainID + `": false}, "module_errors": {"junk/` + plainID + `": [{"name": "BreakpadParsing", "message": "no MODULE record of junk: neither an ELF file, a symbol file nor a GSYM file"}]}}]}`},
 		{"samply's names, escapes in the request, members twice", `{"jobs": [{"stacks": 1, "\u0073tacks": [[[0, 21376]]], "memoryMap": [["\u005bk:x]", "` + plainID + `"]], "x": {"a": ["]", "\"}"]}}]}`,
 			`{"results": [{"stacks": [[{"frame": 0, "module": "[k:x]", "module_offset": "0x5380", "function": "app::main", "function_offset": "0x0", "file": "/src/app/main.rs", "line": 1, "function_size": "0x44"}]], ` +
 				`"found_modules": {"[k:x]/` + plainID + `": true}}]}`},
