@@ -287,6 +287,10 @@ func unlikeLines(data *dwarf.Data, u *Unit, x *libraryScan, code pcs.Set, damage
 	if damaged && u.hasLines && err == nil && h.maxOps != 1 {
 		return "" // debug/dwarf keeps op_index where DWARF 4 §6.2.5 resets it
 	}
+	const setColumn = 5
+	if damaged && u.hasLines && err == nil && len(h.lengths) >= setColumn && h.lengths[setColumn-1] != 1 {
+		return "" // debug/dwarf reads one operand whatever the header says; other wrong numbers it refuses
+	}
 	want, ok := libraryRuns(data, x.root, code)
 	paths := naming.NewPaths()
 	lines, err := u.Lines(nil, code, paths)
