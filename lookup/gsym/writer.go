@@ -4,8 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"strings"
+
+	"symkit/internal/hashindex"
 )
 
 // Func is a function to write.
@@ -55,10 +58,11 @@ type Writer struct {
 	wide  bool   // the file is of version 2
 	err   error
 
+	seed    maphash.Seed
 	strings stringTable
 
-	fileNumbers map[[2]String]uint32
-	files       [][2]String // directory and name
+	fileIndex hashindex.Index
+	files     [][2]String // directory and name
 
 	addrs  []uint64
 	infos  []uint64 // offsets in chunks
@@ -73,7 +77,7 @@ type Writer struct {
 
 // stringTable has texts. A String is the index of one, whose offset is known at once, because the table only grows.
 type stringTable struct {
-	numbers map[string]String
+	index   hashindex.Index
 	texts   []string
 	offsets []uint64
 	size    uint64
@@ -92,10 +96,10 @@ const chunkSize = 1 << 20
 // bytes of the id alone.
 func NewWriter(uuid []byte, bigEndian bool) *Writer {
 	w := &Writer{
-		uuid:    uuid,
-		order:   binary.LittleEndian,
-		most:    math.MaxUint32,
-		strings: stringTable{numbers: map[string]String{}}, fileNumbers: map[[2]String]uint32{},
+		uuid:  uuid,
+		order: binary.LittleEndian,
+		most:  math.MaxUint32,
+		seed:  maphash.MakeSeed(),
 	}
 	if bigEndian {
 		w.order = binary.BigEndian
@@ -108,23 +112,24 @@ func NewWriter(uuid []byte, bigEndian bool) *Writer {
 // String returns the number of a text, which the Writer keeps. The text ends at its first NUL.
 func (w *Writer) String(text string) String {
 	t := &w.strings
-	n, ok := t.numbers[text]
+	hash := maphash.String(w.seed, text)
+	n, ok := t.index.Find(hash, func(n uint32) bool { return t.texts[n] == text })
 	if ok {
-		return n
+		return String(n)
 	}
 	before, _, ok0 := strings.Cut(text, "\x00")
 	if ok0 {
 		return w.String(before)
 	}
 
-	n = String(len(t.texts))
-	t.numbers[text] = n
+	n = uint32(len(t.texts))
+	t.index.Add(hash, n)
 	t.texts, t.offsets = append(t.texts, text), append(t.offsets, t.size)
 	t.size += uint64(len(text)) + 1
 	if t.size > w.most {
 		w.widen()
 	}
-	return n
+	return String(n)
 }
 
 // File returns the number of a source file.
@@ -139,10 +144,12 @@ func (w *Writer) File(path string) uint32 {
 
 // addFile returns the number of a file.
 func (w *Writer) addFile(f [2]String) uint32 {
-	n, ok := w.fileNumbers[f]
+	hash := maphash.Comparable(w.seed, f)
+	n, ok := w.fileIndex.Find(hash, func(n uint32) bool { return w.files[n] == f })
 	if !ok {
 		n = uint32(len(w.files))
-		w.fileNumbers[f], w.files = n, append(w.files, f)
+		w.fileIndex.Add(hash, n)
+		w.files = append(w.files, f)
 	}
 	return n
 }

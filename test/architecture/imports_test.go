@@ -130,7 +130,7 @@ var allowed = map[string][]string{
 	"lookup/source":        {"elfx/companion", "internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
-	"lookup/gsym":          {"internal/wire"},
+	"lookup/gsym":          {"internal/hashindex", "internal/wire"},
 	"sframe":               {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 
 	// Used by tests only.
