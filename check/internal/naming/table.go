@@ -40,6 +40,13 @@ type storedKey struct {
 	traits               Traits
 }
 
+// hashedKey is what the hash of a Key is made of: hashes, and the number of a text.
+type hashedKey struct {
+	linkage, name uint64
+	scope         uint32
+	traits        Traits
+}
+
 // firstText is the hashes of a text, each computed when first needed, and 0 before.
 type firstText struct {
 	exact      uint64
@@ -70,23 +77,26 @@ func (t *Table) Scope(scope string) uint32 {
 
 // Number is ID for the parts of a Key.
 func (t *Table) Number(linkage, name []byte, scope uint32, traits Traits) uint32 {
-	linkageHash, nameHash := t.texts.hash(linkage), t.texts.hash(name)
+	nameHash := t.texts.hash(name)
+	hash := maphash.Comparable(t.texts.seed, hashedKey{t.texts.hash(linkage), nameHash, scope, traits})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.full() {
 		return 0
 	}
-	k := storedKey{t.texts.number(linkageHash, linkage), t.texts.number(nameHash, name), scope, traits}
-	hash := maphash.Comparable(t.texts.seed, k)
-	id, ok := t.index.Find(hash, func(id uint32) bool { return t.keys[id] == k })
+	id, ok := t.index.Find(hash, func(id uint32) bool {
+		k := &t.keys[id]
+		return k.scope == scope && k.traits == traits && string(t.texts.bytes(k.linkage)) == string(linkage) && string(t.texts.bytes(k.name)) == string(name)
+	})
 	if ok {
 		return id
 	}
 
+	// Hardly any two keys have one linkage name, which is not looked for.
 	id = uint32(len(t.keys))
 	t.index.Add(hash, id)
 	t.bytes += uint64(len(linkage)+len(name)) + uint64(t.texts.spans[scope].size)
-	t.keys = append(t.keys, k)
+	t.keys = append(t.keys, storedKey{t.texts.add(linkage), t.texts.number(nameHash, name), scope, traits})
 	t.first = append(t.first, firstText{})
 	return id
 }

@@ -6,7 +6,7 @@ import (
 	"symkit/internal/hashindex"
 )
 
-// texts numbers strings and keeps each distinct string once. Number 0 is the empty
+// texts numbers strings. Number 0 is the empty
 // string. The strings lie in large blocks, so that the garbage collector finds no pointer in
 // hundreds of thousands of names.
 type texts struct {
@@ -35,8 +35,22 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 		return 0
 	}
 	n, ok := t.find(hash, s)
-	if ok {
-		return n
+	if !ok {
+		n = t.add(s)
+		t.index.Add(hash, n)
+	}
+	return n
+}
+
+// find returns the number of a string that is not empty, false if it has none.
+func (t *texts) find(hash uint64, s []byte) (n uint32, ok bool) {
+	return t.index.Find(hash, func(n uint32) bool { return string(t.bytes(n)) == string(s) })
+}
+
+// add adds a string, which find does not find, and returns its number.
+func (t *texts) add(s []byte) uint32 {
+	if len(s) == 0 {
+		return 0
 	}
 
 	// The string goes to the end of the last block.
@@ -45,16 +59,9 @@ func (t *texts) number(hash uint64, s []byte) uint32 {
 		t.blocks = append(t.blocks, make([]byte, 0, max(textBlock, len(s))))
 		b++
 	}
-	n = uint32(len(t.spans))
 	t.spans = append(t.spans, span{uint32(b), uint32(len(t.blocks[b])), uint32(len(s))})
 	t.blocks[b] = append(t.blocks[b], s...)
-	t.index.Add(hash, n)
-	return n
-}
-
-// find returns the number of a string that is not empty, false if it has none.
-func (t *texts) find(hash uint64, s []byte) (n uint32, ok bool) {
-	return t.index.Find(hash, func(n uint32) bool { return string(t.bytes(n)) == string(s) })
+	return uint32(len(t.spans) - 1)
 }
 
 // bytes returns the string with a number.

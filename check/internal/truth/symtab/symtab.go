@@ -150,9 +150,6 @@ func (t *reader) addMini() bool {
 // each calls f with the code symbols of one table. A function has its address without the bit of the
 // instruction set.
 func (t *reader) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint64, name []byte, function bool)) {
-	if table == nil {
-		return
-	}
 	machine, most := t.img.Main.Machine, t.limits.Max(limitof.Names, t.img.Size())
 	named := uint64(0) // bytes of names so far
 	records := t.limits.Max(limitof.SymbolRecords, t.img.Size()) / symbolBytes
@@ -202,7 +199,11 @@ func (t *reader) each(table *elfx.SymbolTable, f func(s *elfx.Symbol, addr uint6
 
 // add adds the code symbols of one table.
 func (t *reader) add(table *elfx.SymbolTable) {
-	var all []uint64
+	if table == nil {
+		return
+	}
+	all := make([]uint64, 0, len(table.Symbols))
+	t.All = slices.Grow(t.All, len(table.Symbols))
 	t.each(table, func(s *elfx.Symbol, addr uint64, name []byte, function bool) {
 		all = append(all, addr)
 
