@@ -157,8 +157,8 @@ func (r *Reader) record(f *fields) Record {
 // idSet is a set of the numbers of records. Numbers that rise from 0 by 1, as dumpers
 // write them, take no memory.
 type idSet struct {
-	dense  uint32 // all below are in the set
-	sparse map[uint32]struct{}
+	dense  uint32            // all below are in the set
+	sparse map[uint32]uint64 // others: a bit for each of 64 numbers
 }
 
 func (s *idSet) add(n uint32) {
@@ -167,16 +167,10 @@ func (s *idSet) add(n uint32) {
 		s.dense++
 	case n > s.dense:
 		if s.sparse == nil {
-			s.sparse = map[uint32]struct{}{}
+			s.sparse = map[uint32]uint64{}
 		}
-		s.sparse[n] = struct{}{}
+		s.sparse[n/64] |= 1 << (n % 64)
 	}
 }
 
-func (s *idSet) has(n uint32) bool {
-	if n < s.dense {
-		return true
-	}
-	_, ok := s.sparse[n]
-	return ok
-}
+func (s *idSet) has(n uint32) bool { return n < s.dense || s.sparse[n/64]&(1<<(n%64)) != 0 }
