@@ -79,9 +79,15 @@ func (l *linter) numbers() {
 		n    *symfile.Names
 		what string
 	}{{&s.Files, "FILE"}, {&s.Origins, "INLINE_ORIGIN"}} {
+		most := uint32(0) // a number above all others is used once
 		for i := range names.n.List {
 			r := &names.n.List[i]
-			if j, ok := names.n.Index(r.Num); ok && int(j) != i {
+			if r.Num > most {
+				most = r.Num
+				continue
+			}
+			j, ok := names.n.Index(r.Num)
+			if ok && int(j) != i {
 				l.wrong(checks.Duplicates, r.At, 0, "%s %d is also on line %d", names.what, r.Num, names.n.List[j].At)
 			}
 		}

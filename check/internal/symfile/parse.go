@@ -161,6 +161,7 @@ func (s *File) add(rec emit.Record, at uint32, off uint64) {
 // Names are the FILE or INLINE_ORIGIN records.
 type Names struct {
 	List   []Name
+	most   uint32          // the largest number
 	sparse hashindex.Index // of the numbers that are not their index
 	seed   maphash.Seed
 }
@@ -176,14 +177,17 @@ func newNames() Names { return Names{seed: maphash.MakeSeed()} }
 
 // add appends a record. The first record with a number counts.
 func (n *Names) add(num, at uint32, text []byte) {
-	// Numbers of most files count from 0: they need no map.
+	// Numbers of most files count from 0: they need no index. A number above all others is new.
 	if uint64(num) != uint64(len(n.List)) {
-		_, ok := n.Index(num)
+		ok := false
+		if num <= n.most {
+			_, ok = n.Index(num)
+		}
 		if !ok {
 			n.sparse.Add(maphash.Comparable(n.seed, num), uint32(len(n.List)))
 		}
 	}
-	n.List = append(n.List, Name{num, at, text})
+	n.List, n.most = append(n.List, Name{num, at, text}), max(n.most, num)
 }
 
 // Index returns the index in List of the first record with a number.
