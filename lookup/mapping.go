@@ -17,6 +17,8 @@ type Mapping struct {
 	// First is where the first byte of the file is in memory, 0 if that is not known or Offset is 0. Symbol files, which
 	// have no segments, need it.
 	First uint64
+	// Whole states that the mapping is that of a whole segment with code. Offset is not known.
+	Whole bool
 	// Symbol is, of a kernel, the symbol whose address Start is: _text or _stext; "" if that is not known.
 	Symbol string
 }
@@ -43,7 +45,7 @@ func (m Mapping) Address(f *File, addr uint64) (virtual uint64, ok bool) {
 		switch {
 		case m.First > 0:
 			return addr - m.First, addr >= m.First
-		case m.Offset == 0 && m.Start < kernelSpace:
+		case m.Offset == 0 && !m.Whole && m.Start < kernelSpace:
 			return addr - m.Start, true
 		}
 		lo, hi := s.index.Code()
@@ -56,11 +58,13 @@ func (m Mapping) Address(f *File, addr uint64) (virtual uint64, ok bool) {
 	case m.Start >= kernelSpace || m.Symbol != "":
 		return m.kernel(f, addr)
 	}
-	virtual, ok = f.Address(Offset, addr-m.Start+m.Offset)
-	if ok {
-		return virtual, true
+	if !m.Whole {
+		virtual, ok = f.Address(Offset, addr-m.Start+m.Offset)
+		if ok {
+			return virtual, true
+		}
 	}
-	return m.bare(main, addr)
+	return m.segment(main, addr)
 }
 
 // kernel is Address for a kernel, which has moved as a whole. Its Offset says nothing.
@@ -101,12 +105,12 @@ func (m Mapping) object(f *elfx.File, addr uint64) (uint64, bool) {
 // smallestPage is the size of pages on most systems; others have pages of four or sixteen times the size.
 const smallestPage, largestPage = 4 << 10, 64 << 10
 
-// bare is Address for a debug file that is alone. It has no code, and strip does not keep the offsets of its segments:
-// the segment is the one that takes as many pages as the mapping.
-func (m Mapping) bare(f *elfx.File, addr uint64) (uint64, bool) {
+// segment is Address without an offset: the segment is the one that takes as many pages as the mapping. Debug files that
+// are alone have no code, and strip does not keep the offsets of their segments.
+func (m Mapping) segment(f *elfx.File, addr uint64) (uint64, bool) {
 	for i := range f.Segments {
 		s := &f.Segments[i]
-		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 || s.Filesz > 0 {
+		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 || s.Filesz > 0 && !m.Whole {
 			continue
 		}
 		virtual, ok := m.whole(addr, s.Vaddr, s.Vaddr+s.Memsz)

@@ -83,16 +83,7 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 	if r.BuildID != nil && f.BuildID() != nil && !bytes.Equal(r.BuildID, f.BuildID()) {
 		return dst, false // of another build
 	}
-	addr, ok := r.Addr, true
-	if r.Symbol != "" {
-		syms := f.Symbols(nil, r.Symbol, 1)
-		if len(syms) == 0 {
-			return dst, false
-		}
-		addr += syms[0].Addr
-	} else if !r.Virtual {
-		addr, ok = f.Address(lookup.Relative, addr)
-	}
+	addr, ok := address(f, r)
 	if !ok {
 		return dst, false
 	}
@@ -110,6 +101,21 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 		dst = a.frame(dst, &frames[i])
 	}
 	return dst, true
+}
+
+// address returns the virtual address of a reference into f. ok is false if nothing is known of it.
+func address(f *lookup.File, r *logs.Reference) (addr uint64, ok bool) {
+	if r.Symbol != "" {
+		syms := f.Symbols(nil, r.Symbol, 1)
+		if len(syms) == 0 {
+			return 0, false
+		}
+		return r.Addr + syms[0].Addr, true
+	}
+	if r.Mapping.Limit != 0 {
+		return r.Mapping.Address(f, r.Addr)
+	}
+	return f.Address(r.Kind, r.Addr)
 }
 
 // framesAt returns the frames to show, until the next call.

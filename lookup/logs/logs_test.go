@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"symkit/lookup"
 	"symkit/lookup/logs"
 )
 
@@ -72,6 +73,67 @@ func TestFind(t *testing.T) {
 		{"\t/tmp/x.go:7 +0x1d", ""},
 		{"(+0x12)", ""},
 		{"x+0x11111111111111111/0x2", ""},
+
+		// Linux, of processes: before 6.8, since.
+		{"seg[13733]: segfault at 8 ip 0000555d5bf49139 sp 00007ffeb8a7fec8 error 4 in seg[1139,555d5bf49000+1000] likely on CPU 1 (core 1, socket 0)",
+			"seg  555d5bf49139 in 555d5bf49000+1000 of 1000"},
+		{"[ 1.2] mongod[1]: segfault at 0 ip 00007f8a1b2c3d40 sp 00007ffd5e6f7a80 error 4 in libc.so.6[7f8a1b200000+1c0000]",
+			"libc.so.6  7f8a1b2c3d40 in 7f8a1b200000+1c0000"},
+		{"traps: a b[7] general protection fault ip:80483f1 sp:bfff error:0 in a b[8048000+1000]", "a b  80483f1 in 8048000+1000"},
+		{"a[1]: segfault at 1000 ip 0000000000001000 sp 00007ffd error 14 in a[555d5bf49000+1000]", ""},
+		{"a[1]: segfault at 1000 ip 0000555d5bf49139 sp 00007ffd error 14 in a[39,555d5bf49000+1000]", ""},
+		{"a[1]: segfault at 0 ip 0000000000000000 sp 00007ffd error 14 likely on CPU 1", ""},
+
+		// Linux, other processors.
+		{"IP: [<ffffffff81234567>] f+0x1/0x2", " f+1"},
+		{"TPC: <free_block+0x60/0x16c>", " free_block+60"},
+		{"I7: <f+0x1/0x2>", " f+1 return"},
+		{"    PC: [<00012345>] f+0x1/0x2", " f+1"},
+		{"   ERA: 9000000000223f4c f+0x1/0x2", " f+1"},
+		{" IAOQ[0]: f+0x1/0x2", " f+1"},
+		{"[ERET  ]: f+0x1/0x2", " f+1"},
+		{" show_stack from dump_stack_lvl+0x54/0x68", " dump_stack_lvl+54 return"},
+		{"BUG: KASAN: use-after-free in f+0x1/0x2 [m]", "m f+1 return"},
+
+		// Kernels of the BSDs.
+		{"vpanic() at vpanic+0x17b/frame 0xfffffe009b971260", " vpanic+17b return"},
+		{"#1 0xc02fdd20 at vpanic+0x140", " vpanic+140 return"},
+		{"vpanic() at netbsd:vpanic+0x160", " vpanic+160 return"},
+		{"panic(ffffffff81d5) at panic+0xbf", " panic+bf return"},
+		{"we met at home+0x12", "home  12 return"},
+
+		// C libraries, run-times, frameworks.
+		{"(EE) 0: /usr/lib/xorg/Xorg (OsLookupColor+0x139) [0x59add9]", "/usr/lib/xorg/Xorg OsLookupColor+139 return"},
+		{"3: ./dpdk-app (rte_dump_stack+0x2d) [55d4e7d2c139]", "./dpdk-app rte_dump_stack+2d return"},
+		{"0x201bc3 <main+0x13> at /tmp/a.out", "/tmp/a.out main+13 return"},
+		{"#01: ???[/usr/lib/firefox/libxul.so +0x46d7415]", "/usr/lib/firefox/libxul.so  46d7415 return"},
+		{"_XEventsQueued+0x00000056 [/usr/lib/libX11.so.6 +0x000418C6]", "/usr/lib/libX11.so.6  418c6 return"},
+		{"4XENATIVESTACK               monitor_wait+0x5a (0x00007F11 [libj9thr29.so+0x7cba])", "libj9thr29.so  7cba return"},
+		{" 1: 0xb090e0 node::Abort() [node]", "node  b090e0 return virtual"},
+		{" 2: 0xa1b70e  [node]", "node  a1b70e return virtual"},
+		{" 4: v8::internal::Heap [node]", ""},
+		{"1. ? @ 0x813dca0 in /usr/bin/clickhouse", "/usr/bin/clickhouse  813dca0 return virtual"},
+		{"0. DB::Exception::Exception(int, bool) @ 0xbb91104", "  bb91104 return virtual"},
+		{"PC: @           0x4005f7 main", "  4005f7 virtual"},
+		{"    @     0x7f8a1b2c3d40 (unknown)", "  7f8a1b2c3d40 return virtual"},
+		{"Backtrace: 0x400d129a:0x3ffb2270 0x400d2305:0x3ffb2290 |<-CORRUPTED", "  400d129a virtual;   400d2305 virtual"},
+		{"        main+0x19 [app]", "app main+19 return"},
+		{" 1  libx.so + 0x1234", "libx.so  1234"},
+		{"  /opt/scylladb/libreloc/libc.so.6+0x90a6f", "/opt/scylladb/libreloc/libc.so.6  90a6f return"},
+		{"released at: 0x194b7ff /opt/libc.so.6+0x72463 /opt/libc.so.6+0xf55eb (BuildId: 0badcafe)",
+			"/opt/libc.so.6  72463 return; /opt/libc.so.6 0badcafe f55eb return"},
+
+		// OpenHarmony.
+		{"#00 pc 000e8400 /system/lib/ld-musl-arm.so.1(raise+176)(a40044d0acb68107cfc4adb5049c0725)",
+			"/system/lib/ld-musl-arm.so.1 a40044d0acb68107cfc4adb5049c0725 e8400 virtual"},
+		{"#02 pc 00008909 /data/crasher_cpp(D::Do(char const*) const+6)(d6cead5be17c9bb7eee2a9b4df4b7626)",
+			"/data/crasher_cpp d6cead5be17c9bb7eee2a9b4df4b7626 8909 virtual"},
+		{"    9 #00 pc 0000757c /system/bin/appspawn(55679d09bcdea35bb1e0d4e1d9a3e58f)",
+			"/system/bin/appspawn 55679d09bcdea35bb1e0d4e1d9a3e58f 757c virtual"},
+		{"#01 pc 00002f68 /data/libs/arm/libentry.so(test()+64)", "/data/libs/arm/libentry.so  2f68 virtual"},
+		{"#00 pc 0000000000089824(00000000b6f44824) /system/lib/ld-musl-arm.so.1(ioctl+68)", "/system/lib/ld-musl-arm.so.1  89824 virtual"},
+		{"#13 pc 0000000000000938(00000000004a8938) /data/test/demo", "/data/test/demo  938 virtual"},
+		{"#01 at onClick (entry/src/main/ets/pages/Index.ets:80:5)", ""},
 	} {
 		var all []string
 		for _, r := range logs.Find(tt.line) {
@@ -88,8 +150,14 @@ func TestFind(t *testing.T) {
 			if r.Return {
 				text += " return"
 			}
-			if r.Virtual {
+			if r.Kind == lookup.Virtual {
 				text += " virtual"
+			}
+			if r.Mapping.Limit != 0 {
+				text += fmt.Sprintf(" in %x+%x", r.Mapping.Start, r.Mapping.Limit-r.Mapping.Start)
+				if !r.Mapping.Whole {
+					text += fmt.Sprintf(" of %x", r.Mapping.Offset)
+				}
 			}
 			all = append(all, text)
 		}
@@ -104,6 +172,8 @@ func FuzzAppend(f *testing.F) {
 	f.Add("a (b+0x1) c (d+0x2) (BuildId: 0badcafe)")
 	f.Add("./app(main+0x1b) [0x40068b] ? f+0x1/0x2 [m]")
 	f.Add("#01 pc 0000000000012345  /a (b+1) (BuildId: 0badcafe)")
+	f.Add("a[1]: segfault at 8 ip 5139 sp 7f error 4 in a[1139,5000+1000]")
+	f.Add("Backtrace: 0x400d129a:0x3ffb2270 0x400d2305:0x3ffb2290")
 	f.Fuzz(func(t *testing.T, line string) {
 		at := 0
 		for _, r := range logs.Find(line) {

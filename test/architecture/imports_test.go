@@ -126,7 +126,7 @@ var allowed = map[string][]string{
 	"cfi":                  {"internal/wire", "located"},
 	"emit":                 {"internal/printable", "located"},
 	"lookup":               {"elfx", "elfx/companion", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/gosym", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "limits", "lookup/gsym"},
-	"lookup/logs":          {},
+	"lookup/logs":          {"lookup"},
 	"lookup/source":        {"elfx/companion", "internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
 	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
