@@ -100,6 +100,46 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+// TestUntil: the addresses before Until have the same frames and symbols.
+func TestUntil(t *testing.T) {
+	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw2.elf", "cxx-x86_64-gcc12-O2-dw5-split.elf"} {
+		f := open(t, name, lookup.Options{})
+		type answers struct {
+			frames    string
+			at, below lookup.Symbol
+		}
+		ask := func(addr uint64) (got answers, frames, symbols uint64) {
+			list, err := f.Frames(nil, addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) > 0 {
+				frames, list[0].Until = list[0].Until, 0
+			}
+			got.frames = fmt.Sprint(list)
+			got.at, _ = f.SymbolAt(addr)
+			got.below, _ = f.SymbolBelow(addr)
+			symbols, got.at.Until, got.below.Until = got.below.Until, 0, 0
+			return got, frames, symbols
+		}
+		shared := 0
+		for addr := uint64(0x400ff0); addr < 0x401800; addr++ {
+			want, frames, symbols := ask(addr)
+			got, nextFrames, nextSymbols := ask(addr + 1)
+			if frames > addr+1 && (got.frames != want.frames || nextFrames != frames) ||
+				symbols > addr+1 && (got.at != want.at || got.below != want.below || nextSymbols != symbols) {
+				t.Fatalf("%s: %#x, until %#x, %#x: %+v\nthe next one: %+v", name, addr, frames, symbols, want, got)
+			}
+			if frames > addr+1 {
+				shared++
+			}
+		}
+		if shared < 500 {
+			t.Errorf("%s: %d addresses have the answers of others", name, shared)
+		}
+	}
+}
+
 // TestLoad: decoded at once, one by one, or again and again because of a bound on memory, units give the same answers.
 func TestLoad(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"

@@ -219,9 +219,9 @@ func (x *module) goFrames(dst []Frame, addr uint64) ([]Frame, error) {
 // frames appends the frames of a virtual address.
 func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	from := len(dst)
-	u, _, err := x.unitAt(addr)
+	u, _, end, err := x.unitAt(addr)
 	if u != nil {
-		dst = u.frames(dst, addr)
+		dst = u.frames(dst, addr, end)
 	}
 	if len(dst) == from && err == nil {
 		dst, err = x.goFrames(dst, addr)
@@ -232,7 +232,8 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
 		f := &dst[last]
 		if f.Linkage == "" && u != nil && u.mangled {
-			f.Linkage = x.table().linkage(f.Start, addr)
+			f.Linkage, end = x.table().linkage(f.Start, addr)
+			dst[from].Until = min(dst[from].Until, end)
 		}
 		return dst, err
 	}
@@ -250,29 +251,34 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 		last = len(dst) - 1
 	}
 	dst[last].Name, dst[last].Linkage, dst[last].Start = sym.Name, sym.Name, sym.Addr
+	dst[from].Until = min(dst[from].Until, sym.Until)
 	return dst, err
 }
 
-// unitAt returns the unit that covers a virtual address, decoded, and its root. It is nil if there is none.
-func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, err error) {
+// unitAt returns the unit that covers a virtual address, decoded, its root, and where its code ends, as far as that is
+// known. It is nil if there is none.
+func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, end uint64, err error) {
 	k := x.known.Load()
-	s := k.slotAt(addr, 0)
+	s, end := k.slotAt(addr, 0)
 	for s == nil && !k.whole {
 		searched := len(k.parts)
 		k, err = x.readMore(context.Background(), k)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 		if k.whole {
 			searched = 0 // the parts are one
 		}
-		s = k.slotAt(addr, searched)
+		s, end = k.slotAt(addr, searched)
 	}
 	if s == nil {
-		return nil, nil, nil
+		return nil, nil, 0, nil
+	}
+	if !k.whole {
+		end = 0 // a unit in an earlier part may have the next address
 	}
 	u, err = x.unit(s)
-	return u, s.root, err
+	return u, s.root, end, err
 }
 
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }

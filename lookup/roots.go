@@ -166,13 +166,14 @@ func (x *module) unitRanges(ctx context.Context, units []*dwarfx.Unit, first int
 	return append(spans, slices.Concat(found...)...), err
 }
 
-// slotAt returns the slot of the unit that covers an address in one of the parts from a number on, or nil.
-func (k *index) slotAt(addr uint64, from int) *slot {
+// slotAt returns the slot of the unit that covers an address in one of the parts from a number on, or nil, and where the
+// unit's code ends there.
+func (k *index) slotAt(addr uint64, from int) (s *slot, end uint64) {
 	for _, spans := range k.parts[from:] {
 		i := sort.Search(len(spans), func(i int) bool { return spans[i].hi > addr })
 		if i < len(spans) && spans[i].lo <= addr {
-			return k.slots[spans[i].unit]
+			return k.slots[spans[i].unit], spans[i].hi
 		}
 	}
-	return nil
+	return nil, 0
 }

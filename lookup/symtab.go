@@ -213,35 +213,44 @@ func (t *symbolTable) symbol(e *entry) Symbol {
 	return Symbol{Name: t.of(e.name), File: t.of(e.file), Addr: e.addr, Size: e.size, Data: e.data}
 }
 
-// last returns the last symbol at or below addr, or nil.
-func (t *symbolTable) last(addr uint64) *entry {
+// last returns the last symbol at or below addr, or nil, and where the next one begins, 0 if that is not known.
+func (t *symbolTable) last(addr uint64) (best *entry, next uint64) {
 	if t.asked.Load() >= few {
 		o := t.sorted()
-		i := sort.Search(len(o.addrs), func(i int) bool { return o.addrs[i] > addr }) - 1
-		if i < 0 {
-			return nil
+		i := sort.Search(len(o.addrs), func(i int) bool { return o.addrs[i] > addr })
+		if i < len(o.addrs) {
+			next = o.addrs[i]
 		}
-		return &o.list[i]
+		if i == 0 {
+			return nil, next
+		}
+		return &o.list[i-1], next
 	}
 
 	t.asked.Add(1)
-	var best *entry
 	for i := range t.all {
 		e := &t.all[i]
 		if e.addr <= addr && (best == nil || e.addr > best.addr || e.addr == best.addr && e.size >= best.size) {
 			best = e
 		}
 	}
-	return best
+	return best, 0
 }
 
 // below returns the last symbol at or below addr, if addr is in its section.
 func (t *symbolTable) below(addr uint64) (Symbol, bool) {
-	e := t.last(addr)
+	e, next := t.last(addr)
 	if e == nil || addr >= e.end && addr-e.addr >= e.size {
 		return Symbol{}, false
 	}
-	return t.symbol(e), true
+	s := t.symbol(e)
+	s.Until = next
+	for _, end := range [...]uint64{e.addr + e.size, e.end} { // from there on, at or below answers otherwise
+		if end > addr {
+			s.Until = min(s.Until, end)
+		}
+	}
+	return s, true
 }
 
 // at returns the symbol that covers addr, or the last one below if its size is not known.
@@ -254,9 +263,11 @@ func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 }
 
 // linkage returns the linkage name of the function that begins at start and has the code at addr, or "". A part far from
-// the start has a symbol of its own, which says more: several functions can have the same code, but for that part.
-func (t *symbolTable) linkage(start, addr uint64) string {
+// the start has a symbol of its own, which says more: several functions can have the same code, but for that part. until is
+// where the addresses end that have this name, 0 if that is not known.
+func (t *symbolTable) linkage(start, addr uint64) (name string, until uint64) {
 	sym, ok := t.at(addr)
+	until = sym.Until
 	name, suffix, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone or part it is
 	if !ok || sym.Addr != start && !strings.Contains(suffix, "cold") {
 		sym, ok = t.at(start)
@@ -264,9 +275,9 @@ func (t *symbolTable) linkage(start, addr uint64) string {
 		ok = ok && sym.Addr == start
 	}
 	if !ok || sym.Data || !demangle.IsMangled([]byte(name)) {
-		return ""
+		return "", until
 	}
-	return name
+	return name, until
 }
 
 // named appends the first n symbols of a name by address, or all if n < 0; all symbols if the name is empty.

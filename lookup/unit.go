@@ -70,18 +70,22 @@ func (u *unit) bytes() int64 {
 		fileSize*cap(u.named) + len(u.text) + u.paths)
 }
 
-// at returns the spot of a virtual address.
-func (u *unit) at(addr uint64) *spot {
-	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr }) - 1
-	if i < 0 {
-		return &nowhere
+// at returns the spot of a virtual address, and where it ends, 0 if that is not known.
+func (u *unit) at(addr uint64) (s *spot, end uint64) {
+	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr })
+	if i < len(u.starts) {
+		end = u.starts[i]
 	}
-	return &u.spots[i]
+	if i == 0 {
+		return &nowhere, end
+	}
+	return &u.spots[i-1], end
 }
 
 // dieAt returns the DIE of the function that has the code at a virtual address, or 0.
 func (u *unit) dieAt(addr uint64) dwarfx.Ref {
-	at := u.at(addr).scope
+	here, _ := u.at(addr)
+	at := here.scope
 	if at < 0 {
 		return 0
 	}
@@ -91,22 +95,21 @@ func (u *unit) dieAt(addr uint64) dwarfx.Ref {
 	return u.dies[u.scopes[at].fn]
 }
 
-// frames appends the frames of a virtual address.
-func (u *unit) frames(dst []Frame, addr uint64) []Frame {
-	here := u.at(addr)
-	at := here.scope
-	known := here.file != dwarfx.EndOfCode
-	if at < 0 && !known {
+// frames appends the frames of a virtual address. The unit has the addresses up to an end.
+func (u *unit) frames(dst []Frame, addr, end uint64) []Frame {
+	here, until := u.at(addr)
+	if here.scope < 0 && here.file == dwarfx.EndOfCode {
 		return dst
 	}
 
 	// The place of the innermost frame is that of the row, the places of the others are those of the calls.
 	dst = append(dst, Frame{})
 	f := &dst[len(dst)-1]
-	if known {
+	f.Until = min(until, end)
+	if here.file != dwarfx.EndOfCode {
 		u.setPlace(f, here.file, here.line, here.place)
 	}
-	for at >= 0 {
+	for at := here.scope; at >= 0; {
 		s := &u.scopes[at]
 		fn := &u.funcs[s.fn]
 		f.Name, f.Linkage = u.text[fn.name.from:fn.name.to], u.text[fn.linkage.from:fn.linkage.to]

@@ -20,36 +20,71 @@ type answerer struct {
 	*cli
 	ctx     context.Context
 	file    *lookup.File // of addresses, or nil
+	known   string       // JSON of file
 	frames  []lookup.Frame
 	scratch symbolizers.Scratch
+}
+
+// answerer returns what answers about f, if it is not nil, or about all modules.
+func (c *cli) answerer(ctx context.Context, f *lookup.File) *answerer {
+	a := &answerer{cli: c, ctx: ctx, file: f}
+	if f != nil && c.Format == "json" {
+		known := printable.AppendJSON([]byte(`,"file":`), f.Path())
+		id := f.BuildID()
+		if len(id) > 0 {
+			known = append(hex.AppendEncode(append(known, `,"build_id":"`...), id), '"')
+		}
+		a.known = string(known)
+	}
+	return a
 }
 
 // Rest does nothing: files of logs are released at once.
 func (a *answerer) Rest() {}
 
 // Answer appends the answer for a line: an address of the file, or a line of a log.
-func (a *answerer) Answer(dst []byte, q symbolizers.Question) []byte {
-	line := q.Line
+func (a *answerer) Answer(dst []byte, q symbolizers.Question) (answer []byte, until uint64) {
 	if q.Plain {
-		addr, ok := a.file.Address(lookup.Kind(a.Kind), q.Addr)
-		if ok {
-			if a.Format == "text" {
-				dst = append(symbolizers.AppendHex(dst, q.Addr, 1), ": "...)
-			}
-			return a.answer(dst, addr)
+		dst, until = a.answer(dst, a.virtual(q.Addr))
+		if lookup.Kind(a.Kind) != lookup.Virtual {
+			until = 0 // which is a virtual address
 		}
-		line = string(symbolizers.AppendHex(nil, q.Addr, 1))
+		return dst, until
 	}
 	if a.file != nil {
-		text := strings.TrimSpace(line)
+		text := strings.TrimSpace(q.Line)
 		if text != "" && !strings.ContainsAny(text, " \t/()") {
 			addr, err := a.address(a.file, text)
 			if err == nil {
-				return a.answer(a.repeat(dst, text), addr)
+				return a.answer(a.begin(dst, text, addr), addr)
 			}
 		}
 	}
-	return a.log(dst, line)
+	return a.log(dst, q.Line), 0
+}
+
+// virtual returns the virtual address of a plain question, which has one.
+func (a *answerer) virtual(n uint64) uint64 {
+	addr, _ := a.file.Address(lookup.Kind(a.Kind), n)
+	return addr
+}
+
+// head appends what begins the answer to a plain question.
+func (a *answerer) head(dst []byte, n uint64) []byte {
+	if a.Format == "text" {
+		return append(symbolizers.AppendHex(dst, n, 1), ": "...)
+	}
+	return a.begin(dst, "", a.virtual(n))
+}
+
+// begin appends what begins the answer for an address that was asked for by a text.
+func (a *answerer) begin(dst []byte, text string, addr uint64) []byte {
+	if a.Format == "text" {
+		return append(append(dst, text...), ": "...)
+	}
+	dst = strconv.AppendUint(append(dst, `{"version":`...), jsonVersion, 10)
+	dst = append(append(dst, a.known...), `,"address":"`...)
+	return symbolizers.AppendHex(dst, addr, 1) // virtual
 }
 
 // log appends a line of a log, with places for the addresses of the file, or of all modules.
@@ -128,6 +163,7 @@ func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
 	if a.NoInlines && len(frames) > 0 {
 		last := frames[len(frames)-1]
 		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
+		last.Until = frames[0].Until
 		frames[0] = last
 		frames = frames[:1]
 	}
@@ -139,22 +175,17 @@ func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
 	return frames
 }
 
-// repeat appends what a line asked for, if answers have it.
-func (a *answerer) repeat(dst []byte, text string) []byte {
-	if a.Format != "text" {
-		return dst
-	}
-	return append(append(dst, text...), ": "...)
-}
-
-// answer appends what is known of an address of the file.
-func (a *answerer) answer(dst []byte, addr uint64) []byte {
+// answer appends, after begin, what is known of an address of the file. The addresses to before until have the same answer.
+func (a *answerer) answer(dst []byte, addr uint64) (answer []byte, until uint64) {
 	frames := a.framesAt(a.file, addr)
-	if a.Format == "json" {
-		return a.appendJSON(dst, addr, frames)
+	if len(frames) > 0 {
+		until = frames[0].Until
 	}
-	if len(frames) == 0 {
-		return append(dst, "??\n"...)
+	switch {
+	case a.Format == "json":
+		return a.appendJSON(dst, frames), until
+	case len(frames) == 0:
+		return append(dst, "??\n"...), 0
 	}
 	for i := range frames {
 		if i > 0 {
@@ -162,7 +193,7 @@ func (a *answerer) answer(dst []byte, addr uint64) []byte {
 		}
 		dst = append(a.frame(dst, &frames[i]), '\n')
 	}
-	return dst
+	return dst, until
 }
 
 // name returns the name of a frame.
@@ -197,15 +228,8 @@ func (a *answerer) frame(dst []byte, f *lookup.Frame) []byte {
 // removed.
 const jsonVersion = 1
 
-// appendJSON appends the answer for an address as JSON.
-func (a *answerer) appendJSON(dst []byte, addr uint64, frames []lookup.Frame) []byte {
-	dst = strconv.AppendUint(append(dst, `{"version":`...), jsonVersion, 10)
-	dst = printable.AppendJSON(append(dst, `,"file":`...), a.file.Path())
-	id := a.file.BuildID()
-	if len(id) > 0 {
-		dst = append(hex.AppendEncode(append(dst, `,"build_id":"`...), id), '"')
-	}
-	dst = symbolizers.AppendHex(append(dst, `,"address":"`...), addr, 1) // virtual
+// appendJSON appends frames as JSON, after begin.
+func (a *answerer) appendJSON(dst []byte, frames []lookup.Frame) []byte {
 	dst = append(dst, `","frames":[`...)
 	for i := range frames {
 		if i > 0 {

@@ -123,7 +123,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 	}
 
 	code := 0
-	a := answerer{cli: c, ctx: ctx, file: f}
+	a := c.answerer(ctx, f)
 	w := bufio.NewWriter(c.stdout)
 	for _, text := range c.Addrs {
 		addr, err := c.address(f, text)
@@ -132,7 +132,8 @@ func (c *cli) work(ctx context.Context) (int, error) {
 			code = command.Failed
 			continue
 		}
-		_, err = w.Write(a.answer(a.repeat(nil, text), addr))
+		answer, _ := a.answer(a.begin(nil, text, addr), addr)
+		_, err = w.Write(answer)
 		if err != nil {
 			return command.Failed, err
 		}
@@ -145,13 +146,15 @@ func (c *cli) serve(ctx context.Context, f *lookup.File) error {
 	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Split: true,
 		Addr: func(line string) (uint64, bool) {
 			n, plain := symbolizers.PlainHex(line)
-			if plain {
-				return n, f != nil
+			if plain && f != nil {
+				_, plain = f.Address(lookup.Kind(c.Kind), n)
+				return n, plain
 			}
 			n, _ = number(line) // what is no number is answered first
 			return n, false
 		},
-		Answerer: func() symbolizers.Answerer { return &answerer{cli: c, ctx: ctx, file: f} }})
+		Head:     c.answerer(ctx, f).head,
+		Answerer: func() symbolizers.Answerer { return c.answerer(ctx, f) }})
 }
 
 // number reads a hexadecimal number.

@@ -116,6 +116,7 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 			q, _ := s.llvm.Parse(line, s.module)
 			return q.Addr, false
 		},
+		Head:     s.llvm.Head,
 		Answerer: func() symbolizers.Answerer { return &llvmAnswerer{llvmSession: &s, ctx: ctx} },
 	}
 	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
@@ -243,14 +244,15 @@ func (a *llvmAnswerer) Rest() {
 }
 
 // Answer appends the answer for a line.
-func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) []byte {
+func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
 	q := symbolizers.Query{Kind: "CODE", Module: a.module, Addr: asked.Addr}
 	if !asked.Plain {
 		var ok bool
 		q, ok = a.llvm.Parse(asked.Line, a.module)
 		if !ok {
-			return a.llvm.Invalid(dst, asked.Line, a.module)
+			return a.llvm.Invalid(dst, asked.Line, a.module), 0
 		}
+		dst = a.llvm.Head(dst, q.Addr)
 	}
 	key := q.Module
 	if q.ByID {
@@ -276,7 +278,7 @@ func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = a.Answer(dst, symbolizers.Question{Line: arg})
+		dst, _ = a.Answer(dst, symbolizers.Question{Line: arg})
 		dst = dst[:len(dst)-1] // without the end of the line
 	}
 	_, err := stdout.Write(append(dst, "]\n"...))

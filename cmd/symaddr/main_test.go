@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -78,6 +79,30 @@ func TestJSON(t *testing.T) {
 		`{"function":"run","file":"/symkit/src/cxx.cc","line":117,"column":25,"start_file":"/symkit/src/cxx.cc","start_line":109,"start_address":"0x401270"}]}` + "\n"
 	if got.code != 0 || got.stdout != want {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestNear: lines that are addresses alone, of which near ones share answers, are answered as others.
+func TestNear(t *testing.T) {
+	for _, args := range []string{"llvm-symbolizer --obj=FILE", "llvm-symbolizer --obj=FILE -a --no-inlines", "llvm-symbolizer --obj=FILE --adjust-vma=1 -p -a",
+		"llvm-symbolizer --obj=FILE --output-style=JSON", "llvm-symbolizer --obj=missing --output-style=JSON", "llvm-addr2line -a -f -i -e FILE",
+		"symaddr --format=json FILE", "symaddr --format=json --no-inlines FILE", "symaddr --format=json --addresses=offset FILE",
+		"symaddr --format=json --addresses=relative FILE"} {
+		words := strings.Fields(strings.ReplaceAll(args, "FILE", program86))
+		base := 0x401000
+		if strings.Contains(args, "--addresses") {
+			base = 0x1000
+		}
+		var plain, others strings.Builder
+		for i := range 20_000 {
+			addr := base + i*7919%0x600
+			fmt.Fprintf(&plain, "%#x\n", addr)
+			fmt.Fprintf(&others, "0x0%x\n", addr)
+		}
+		got, want := runWith(t, words[0], plain.String(), words[1:]...), runWith(t, words[0], others.String(), words[1:]...)
+		if got != want || got.stdout == "" {
+			t.Errorf("%s: %d bytes, want %d", args, len(got.stdout), len(want.stdout))
+		}
 	}
 }
 

@@ -19,6 +19,18 @@ type GNU struct {
 // says no more.
 func (g *GNU) Addr(line string) (addr uint64, plain bool) { return hexPrefix(line) + g.Base, true }
 
+// Head appends what an answer begins with, see Questions.
+func (g *GNU) Head(dst []byte, addr uint64) []byte {
+	if !g.Addresses {
+		return dst
+	}
+	width := 8
+	if g.Wide {
+		width = 16
+	}
+	return g.separate(AppendHex(dst, addr, width), ": ")
+}
+
 // Answerer returns the function that makes what answers questions about f, see Questions.
 func (g *GNU) Answerer(f *lookup.File) func() Answerer {
 	return func() Answerer { return &gnuAnswerer{g: g, file: f} }
@@ -35,25 +47,18 @@ type gnuAnswerer struct {
 func (a *gnuAnswerer) Rest() {}
 
 // Answer appends the answer for an address.
-func (a *gnuAnswerer) Answer(dst []byte, q Question) []byte {
-	g, addr := a.g, q.Addr
-	if g.Addresses {
-		width := 8
-		if g.Wide {
-			width = 16
-		}
-		dst = AppendHex(dst, addr, width)
-		dst = g.separate(dst, ": ")
-	}
-	frames, sym, known := g.framesAt(a.frames[:0], a.file, addr)
+func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint64) {
+	g := a.g
+	frames, sym, known := a.framesAt(q.Addr)
 	a.frames = frames
 	if len(frames) == 0 {
 		if g.Functions {
 			dst = append(dst, "??"...)
 			dst = g.separate(dst, " ")
 		}
-		return append(dst, "??:0\n"...)
+		return append(dst, "??:0\n"...), 0
 	}
+	until = frames[0].Until
 	if !g.Inlines {
 		frames = frames[:1]
 	}
@@ -63,7 +68,7 @@ func (a *gnuAnswerer) Answer(dst []byte, q Question) []byte {
 		}
 		dst = a.frame(dst, &frames[i], sym, known)
 	}
-	return dst
+	return dst, until
 }
 
 // separate appends the text between two parts of a pretty line, or the end of a line.
@@ -76,15 +81,18 @@ func (g *GNU) separate(dst []byte, pretty string) []byte {
 
 // framesAt returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
 // linkage name. Code without debug information has the symbol as its frame. The symbols are not read if places suffice.
-func (g *GNU) framesAt(dst []lookup.Frame, f *lookup.File, addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
-	frames = framesAt(dst, f, addr)
+func (a *gnuAnswerer) framesAt(addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
+	frames = framesAt(a.frames[:0], a.file, addr)
 	if len(frames) > 0 && frames[0].Line != 0 {
 		last := &frames[len(frames)-1]
-		if last.Linkage != "" || !g.Functions && last.Line != 0 {
+		if last.Linkage != "" || !a.g.Functions && last.Line != 0 {
 			return frames, sym, false
 		}
 	}
-	sym, known = f.SymbolBelow(addr)
+	sym, known = a.symbol.of(a.file, addr, (*lookup.File).SymbolBelow)
+	if len(frames) > 0 {
+		frames[0].Until = min(frames[0].Until, sym.Until)
+	}
 	known = known && !sym.Data
 	if !known {
 		return frames, sym, false

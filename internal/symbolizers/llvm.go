@@ -109,19 +109,24 @@ func (l *LLVM) Invalid(dst []byte, line, module string) []byte {
 
 type jsonError struct{ Message string }
 
-// Answer appends the answer for q about f, which is nil if the module cannot be opened: cause says why, in the words
-// of llvm-symbolizer.
-func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scratch) []byte {
-	if l.Style == StyleJSON && cause != "" {
-		return appendJSON(dst, map[string]any{"Address": hex(q.Addr), "ModuleName": q.Module, "Error": jsonError{cause}})
+// Head appends what the answer for an address begins with.
+func (l *LLVM) Head(dst []byte, addr uint64) []byte {
+	switch {
+	case l.Style == StyleJSON:
+		return AppendHex(append(dst, `{"Address":"`...), addr, 1)
+	case !l.Addresses:
+		return dst
+	case l.Pretty:
+		return append(AppendHex(dst, addr, 1), ": "...)
 	}
-	if l.Addresses && l.Style != StyleJSON {
-		dst = AppendHex(dst, q.Addr, 1)
-		if l.Pretty {
-			dst = append(dst, ": "...)
-		} else {
-			dst = append(dst, '\n')
-		}
+	return append(AppendHex(dst, addr, 1), '\n')
+}
+
+// Answer appends, after Head, the answer for q about f, which is nil if the module cannot be opened: cause says why, in
+// the words of llvm-symbolizer.
+func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scratch) (answer []byte, until uint64) {
+	if l.Style == StyleJSON && cause != "" {
+		return appendFields(dst, jsonFailed{jsonError{cause}, q.Module}), 0
 	}
 	switch q.Kind {
 	case "DATA":
@@ -129,20 +134,19 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scra
 	case "FRAME":
 		dst = l.variables(dst, f, q)
 	default:
-		dst = l.code(dst, f, q, c)
+		dst, until = l.code(dst, f, q, c)
 	}
 	if l.Style == StyleLLVM {
 		dst = append(dst, '\n')
 	}
-	return dst
+	return dst, until
 }
 
 // code appends the frames at an address.
-func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) []byte {
-	frames := l.frames(c.frames[:0], f, q.Addr)
-	c.frames = frames[:0]
+func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []byte, until uint64) {
+	frames := l.frames(c, f, q.Addr)
+	c.frames, until = frames[:0], frames[0].Until
 	if l.Style == StyleJSON {
-		dst = AppendHex(append(dst, `{"Address":"`...), q.Addr, 1)
 		dst = printable.AppendJSON(append(dst, `","ModuleName":`...), q.Module)
 		dst = append(dst, `,"Symbol":[`...)
 		for i := range frames {
@@ -151,7 +155,7 @@ func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) []byte {
 			}
 			dst = l.jsonFrame(dst, &frames[i], c)
 		}
-		return append(dst, "]}\n"...)
+		return append(dst, "]}\n"...), until
 	}
 	for i := range frames {
 		if i > 0 && l.Pretty {
@@ -159,20 +163,22 @@ func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) []byte {
 		}
 		dst = l.frame(dst, &frames[i], c)
 	}
-	return dst
+	return dst, until
 }
 
-// frames appends the frames at an address to frames, at least one.
-func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []lookup.Frame {
+// frames returns the frames at an address, at least one, in the memory of c.
+func (l *LLVM) frames(c *Scratch, f *lookup.File, addr uint64) []lookup.Frame {
+	frames := c.frames[:0]
 	var sym lookup.Symbol
 	known := false
 	if f != nil {
 		frames = framesAt(frames, f, addr)
-		sym, known = f.SymbolAt(addr)
+		sym, known = c.symbol.of(f, addr, (*lookup.File).SymbolAt)
 	}
 	if len(frames) == 0 {
 		frames = append(frames, lookup.Frame{})
 	}
+	frames[0].Until = min(frames[0].Until, sym.Until)
 
 	// The symbol names the function that has the code: it may be an alias, or one that the compiler split off. Its
 	// version, which the table of a debug file has in the name, is none of the name.
@@ -186,6 +192,7 @@ func (l *LLVM) frames(frames []lookup.Frame, f *lookup.File, addr uint64) []look
 	}
 	if !l.Inlines {
 		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
+		last.Until = frames[0].Until
 		frames[0] = *last
 		frames = frames[:1]
 	}
@@ -250,7 +257,7 @@ func (l *LLVM) data(dst []byte, f *lookup.File, q Query) []byte {
 	}
 	name := readable(l.Demangle, llvmStyle).shown(sym.Name)
 	if l.Style == StyleJSON {
-		return appendJSON(dst, jsonData{hex(q.Addr), jsonVariable{name, hex(sym.Size), hex(sym.Addr)}, q.Module})
+		return appendFields(dst, jsonData{jsonVariable{name, hex(sym.Size), hex(sym.Addr)}, q.Module})
 	}
 	return fmt.Appendf(appendText(dst, name), "\n%d %d\n", sym.Addr, sym.Size)
 }
@@ -262,11 +269,11 @@ func (l *LLVM) variables(dst []byte, f *lookup.File, q Query) []byte {
 		list, _ = f.Variables(nil, q.Addr) // damage costs what comes after it
 	}
 	if l.Style == StyleJSON {
-		answer := jsonVariables{hex(q.Addr), []jsonLocal{}, q.Module}
+		answer := jsonVariables{[]jsonLocal{}, q.Module}
 		for i := range list {
 			answer.Frame = append(answer.Frame, jsonLocalOf(&list[i]))
 		}
-		return appendJSON(dst, answer)
+		return appendFields(dst, answer)
 	}
 	if len(list) == 0 {
 		return append(dst, "??\n"...)
@@ -292,16 +299,18 @@ func appendKnown(dst []byte, n int64, known bool) []byte {
 }
 
 // The forms of --output-style=JSON, but for those of code, which is asked for a million times. Keys are in the order of
-// llvm-symbolizer.
+// llvm-symbolizer, after the address.
 type (
+	jsonFailed struct {
+		Error      jsonError
+		ModuleName string
+	}
 	jsonData struct {
-		Address    string
 		Data       jsonVariable
 		ModuleName string
 	}
 	jsonVariable  struct{ Name, Size, Start string }
 	jsonVariables struct {
-		Address    string
 		Frame      []jsonLocal
 		ModuleName string
 	}
@@ -348,6 +357,14 @@ func (l *LLVM) jsonFrame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
 	text(`","StartFileName":`, f.StartFile)
 	number(`,"StartLine":`, f.StartLine)
 	return append(dst, '}')
+}
+
+// appendFields appends the fields of a value after Head.
+func appendFields(dst []byte, v any) []byte {
+	from := len(dst) + 1
+	dst = appendJSON(append(dst, '"'), v)
+	dst[from] = ',' // for the bracket
+	return dst
 }
 
 // appendJSON appends a value and the end of the line.

@@ -44,8 +44,26 @@ func (s style) shown(name string) string {
 // Scratch is what one goroutine keeps from answer to answer.
 type Scratch struct {
 	frames []lookup.Frame
+	symbol symbolAt
 	known  map[[2]string]string // names as they are shown
 	bytes  int                  // of known
+}
+
+// symbolAt is the symbol of the addresses of a file from one on to sym.Until.
+type symbolAt struct {
+	file *lookup.File
+	from uint64
+	sym  lookup.Symbol
+}
+
+// of returns what find, a method of f, returns for an address: without a call if the symbol is that of the last one.
+func (s *symbolAt) of(f *lookup.File, addr uint64, find func(*lookup.File, uint64) (lookup.Symbol, bool)) (sym lookup.Symbol, known bool) {
+	if s.file == f && s.from <= addr && addr < s.sym.Until {
+		return s.sym, true
+	}
+	sym, known = find(f, addr)
+	*s = symbolAt{f, addr, sym}
+	return sym, known
 }
 
 // mostKnown is how many bytes Scratch.known may have. Code that lies together has the same names.

@@ -1,12 +1,12 @@
 package symbolizers
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"symkit/internal/par"
@@ -14,15 +14,17 @@ import (
 
 // Lines are answered in batches. The other side of a pipe waits for answers before it asks again, so a batch ends
 // where no more input is there; a file fills batches up to their limit. The lines of a batch are answered in the
-// order of their addresses, since what is known of near addresses is near in memory, and written in their own order.
-// Four steps work at the same time: a reader reads blocks, a sorter makes batches of them, Serve answers, and a writer
-// writes.
+// order of their addresses, since what is known of near addresses is near in memory, and of neighbours often the same.
+// Answers are written in the order of the lines. Four steps work at the same time: a reader reads blocks, a sorter makes
+// batches of them, Serve answers, and a writer writes.
 
 // Questions say how lines are answered.
 type Questions struct {
 	// Addr returns the address that a line asks for, or any number, which decides the order of work. plain: the address
 	// is all that the line says.
 	Addr func(line string) (addr uint64, plain bool)
+	// Head appends what begins the answer to a plain question: the rest may be that of other addresses.
+	Head func(dst []byte, addr uint64) []byte
 	// Answerer returns what one goroutine answers with.
 	Answerer func() Answerer
 	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
@@ -30,8 +32,7 @@ type Questions struct {
 	Split bool
 }
 
-// Question is a line with what Questions.Addr returned of it. Line is empty if it is Plain: lines lie far from each other in
-// the order of work.
+// Question is a line with what Questions.Addr returned of it. Line is empty if the question is plain.
 type Question struct {
 	Line  string
 	Addr  uint64
@@ -40,8 +41,9 @@ type Question struct {
 
 // Answerer answers lines, and keeps between them what it needs again.
 type Answerer interface {
-	// Answer appends the answer to dst.
-	Answer(dst []byte, q Question) []byte
+	// Answer appends the answer to dst, of a plain question what follows the head. Then plain questions about the
+	// addresses from this one to before until have the same answer.
+	Answer(dst []byte, q Question) (answer []byte, until uint64)
 	// Rest is called after some lines: until the next one, the Answerer holds nothing that others may wait for.
 	Rest()
 }
@@ -49,13 +51,15 @@ type Answerer interface {
 // maxLine is how many bytes a line may have. A path has at most 4,096.
 const maxLine = 1 << 20
 
-// Sizes of batches: bytes that are read at once, blocks of these in a batch, bytes of answers in a batch if they are as
-// long as those of the batch before, or in any case, and lines that a goroutine answers before it takes others.
+// Sizes of batches: bytes that are read at once, blocks of these in a batch, its lines but for those of the last block,
+// bytes of answers in a batch if they are as long as those of the batch before, or in any case, and lines that a goroutine
+// answers before it takes others.
 const (
 	blockSize   = 1 << 16
-	mostBlocks  = 20
-	mostAnswers = 8 << 20
-	allAnswers  = 10 << 20
+	mostBlocks  = 128
+	mostLines   = 1 << 17
+	mostAnswers = 16 << 20
+	allAnswers  = 20 << 20
 	chunkSize   = 256
 )
 
@@ -70,7 +74,7 @@ const (
 func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error {
 	stop := make(chan struct{})
 	defer close(stop)
-	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), stop: stop}
+	r := &reader{in: in, blocks: make(chan string, mostBlocks), stop: stop}
 	go r.run()
 	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, batchCount), stop: stop}
 	s.most.Store(1)
@@ -78,9 +82,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 		s.free <- &batch{}
 	}
 	go s.run()
-	w := &writer{ctx: ctx, out: out, q: q, batches: make(chan *batch), free: s.free, chunks: make(chan [][]byte, answersCount), ended: make(chan struct{})}
+	w := &writer{ctx: ctx, out: out, q: q, batches: make(chan *batch), free: s.free, answers: make(chan *answers, answersCount), ended: make(chan struct{})}
 	for range answersCount {
-		w.chunks <- nil
+		w.answers <- &answers{}
 	}
 	go w.run()
 
@@ -103,7 +107,7 @@ func (s *sorter) answer(ctx context.Context, w *writer) error {
 	usual := 0 // bytes of an answer
 	for b := range s.batches {
 		select {
-		case b.chunks = <-w.chunks:
+		case b.answers = <-w.answers:
 		case <-w.ended:
 			return nil
 		}
@@ -112,8 +116,8 @@ func (s *sorter) answer(ctx context.Context, w *writer) error {
 			return err
 		}
 		size := b.size()
-		usual = size / len(b.ends)
-		s.most.Store(int32(min(mostAnswers/blockSize*len(b.text)/max(size, 1), mostBlocks)))
+		usual = size / len(b.order)
+		s.most.Store(int32(min(mostAnswers/blockSize*b.bytes/max(size, 1), mostBlocks)))
 		select {
 		case w.batches <- b:
 		case <-w.ended:
@@ -132,7 +136,7 @@ type writer struct {
 	buf     []byte
 	batches chan *batch
 	free    chan *batch
-	chunks  chan [][]byte // memory of answers
+	answers chan *answers // memory
 	ended   chan struct{} // closed at the end, when err is known
 	err     error
 }
@@ -144,7 +148,7 @@ func (w *writer) run() {
 		if w.err != nil {
 			return
 		}
-		w.chunks <- b.chunks
+		w.answers <- b.answers
 		w.free <- b
 	}
 }
@@ -153,49 +157,46 @@ func (w *writer) run() {
 func (w *writer) write(b *batch) error {
 	w.buf = w.buf[:0]
 	full := false
-	for i, a := range b.answers {
+	for i := range b.answers.list {
+		a := &b.answers.list[i]
+		if a.text == plain {
+			w.buf = w.q.Head(w.buf, a.addr)
+		}
 		if a.chunk == late {
 			full = true
-			err := w.answer(b.line(i))
-			if err != nil {
-				return err
-			}
-			continue
+			w.answer(b.asked(a.question))
+		} else {
+			w.buf = append(w.buf, b.answers.chunks[a.chunk][a.from:a.to]...)
 		}
-		text := b.chunks[a.chunk][a.from:a.to]
-		if len(w.buf)+len(text) > 2*blockSize && len(w.buf) > 0 {
+		if len(w.buf) > 2*blockSize {
 			_, err := w.out.Write(w.buf)
+			err = cmp.Or(err, w.ctx.Err())
 			if err != nil {
 				return err
 			}
 			w.buf = w.buf[:0]
 		}
-		w.buf = append(w.buf, text...)
 	}
 	if full {
-		b.chunks = nil // the memory of large answers is not kept
+		b.answers.chunks = nil // the memory of large answers is not kept
 	}
 	_, err := w.out.Write(w.buf)
 	return err
 }
 
-// answer answers a line, and writes what came before the answer.
-func (w *writer) answer(line string) error {
+// answer answers a question.
+func (w *writer) answer(q Question) {
 	if w.late == nil {
 		w.late = w.q.Answerer()
 	}
-	addr, _ := w.q.Addr(line)
-	w.buf = w.late.Answer(w.buf, Question{Addr: addr, Line: line})
+	w.buf, _ = w.late.Answer(w.buf, q)
 	w.late.Rest()
-	_, err := w.out.Write(w.buf)
-	w.buf = w.buf[:0]
-	return cmp.Or(err, w.ctx.Err())
 }
 
 // reader reads blocks beside the work on earlier ones.
 type reader struct {
 	in     io.Reader
-	blocks chan []byte
+	blocks chan string
 	err    error // why blocks was closed
 	stop   chan struct{}
 }
@@ -207,7 +208,7 @@ func (r *reader) run() {
 		n, err := r.in.Read(buf)
 		if n > 0 {
 			select {
-			case r.blocks <- bytes.Clone(buf[:n]):
+			case r.blocks <- string(buf[:n]):
 			case <-r.stop:
 				return
 			}
@@ -224,6 +225,7 @@ type sorter struct {
 	*reader
 	q       Questions
 	rest    []byte       // the begin of a line whose end was not read yet
+	spare   []question   // memory of sortByAddr
 	most    atomic.Int32 // blocks in the next batch
 	batches chan *batch
 	free    chan *batch
@@ -241,26 +243,26 @@ func (s *sorter) run() {
 		case <-s.stop:
 			return
 		}
-		b.reset(s.rest, s.q.Split)
-		for n := 1; more; n++ {
-			b.add(block)
-			if n >= int(s.most.Load()) {
+		b.reset()
+		for more {
+			s.add(b, block)
+			if b.bytes >= blockSize*int(s.most.Load()) || len(b.order) >= mostLines {
 				break
 			}
 			block, ok = s.next()
-			if block == nil {
+			if block == "" {
 				more = ok
 				break
 			}
 		}
-		if !more && s.err == io.EOF {
-			b.end()
+		if !more && s.err == io.EOF && len(s.rest) > 0 {
+			b.add(string(s.rest), s.q.Addr)
 		}
-		s.rest = b.sort(s.q.Addr)
-		if len(b.ends) == 0 {
+		if len(b.order) == 0 {
 			s.free <- b // a line that has no end yet
 			continue
 		}
+		b.order, s.spare = sortByAddr(b.order, s.spare)
 		select {
 		case s.batches <- b:
 		case <-s.stop:
@@ -269,113 +271,95 @@ func (s *sorter) run() {
 	}
 }
 
-// next returns the next block if it was read already, or nil. It returns false after the last block.
-func (s *sorter) next() (block []byte, ok bool) {
+// next returns the next block if it was read already, or "". It returns false after the last block.
+func (s *sorter) next() (block string, ok bool) {
 	select {
 	case block, ok = <-s.blocks:
 		return block, ok
 	default:
-		return nil, true
+		return "", true
+	}
+}
+
+// add adds the lines of a block to b, but for a line without its end.
+func (s *sorter) add(b *batch, block string) {
+	b.bytes += len(block)
+	for len(block) > 0 {
+		line, rest, ended := strings.Cut(block, "\n")
+		room := maxLine - len(s.rest)
+		if len(line) > room && s.q.Split {
+			rest, ended = block[room:], true
+		}
+		line, block = line[:min(len(line), room)], rest
+		switch {
+		case !ended:
+			s.rest = append(s.rest, line...)
+		case len(s.rest) == 0:
+			b.add(line, s.q.Addr)
+		default:
+			b.add(string(append(s.rest, line...)), s.q.Addr)
+			s.rest = s.rest[:0]
+		}
 	}
 }
 
 // batch is lines to answer.
 type batch struct {
-	bytes   []byte // complete lines without their ends, then the begin of the next one
-	text    string // the lines
-	ends    []int32
-	split   bool       // see Questions.Split
+	bytes   int        // of the blocks
+	texts   []string   // lines that are not plain
 	order   []question // by address
-	spare   []question // memory of sortByAddr
-	chunks  [][]byte   // answers
-	answers []answer   // by line
+	answers *answers   // or nil
 }
 
-// question is a line and its address. plain is that of Question.
+// question is a line, which says no more than an address, or is a text.
 type question struct {
-	addr  uint64
-	line  int32
-	plain bool
+	addr uint64
+	line int32
+	text int32 // an index of batch.texts, or plain
 }
 
-// answer is the bytes of chunks[chunk] that answer a line.
-type answer struct{ chunk, from, to int32 }
+// plain is the text of a plain question.
+const plain = -1
+
+// answers are those of a batch.
+type answers struct {
+	list   []answer // by line
+	chunks [][]byte
+}
+
+// answer is the bytes of chunks[chunk] that answer a question.
+type answer struct {
+	question
+	chunk, from, to int32
+}
 
 // late is the chunk of an answer for which there is no room. It is made when those before it have been written.
 const late = -1
 
-// reset forgets the lines. The batch begins with the begin of a line.
-func (b *batch) reset(begin []byte, split bool) {
-	b.split = split
-	b.bytes = append(b.bytes[:0], begin...)
-	b.ends, b.order = b.ends[:0], b.order[:0]
+// reset forgets the lines.
+func (b *batch) reset() {
+	clear(b.texts)
+	*b = batch{texts: b.texts[:0], order: b.order[:0]}
 }
 
-// start returns where a line begins.
-func (b *batch) start(line int) int32 {
-	if line == 0 {
-		return 0
+// add adds a line.
+func (b *batch) add(line string, addr func(line string) (uint64, bool)) {
+	line = strings.TrimSuffix(line, "\r")
+	n, isPlain := addr(line)
+	q := question{addr: n, line: int32(len(b.order)), text: plain}
+	if !isPlain {
+		q.text = int32(len(b.texts))
+		b.texts = append(b.texts, line)
 	}
-	return b.ends[line-1]
+	b.order = append(b.order, q)
 }
 
-// add adds bytes of the input.
-func (b *batch) add(block []byte) {
-	for len(block) > 0 {
-		n := bytes.IndexByte(block, '\n')
-		end := n
-		if n < 0 {
-			end = len(block)
-		}
-		room := maxLine - (len(b.bytes) - int(b.start(len(b.ends))))
-		switch {
-		case end > room && b.split:
-			b.bytes = append(b.bytes, block[:room]...)
-			b.endLine()
-			block = block[room:]
-		case end > room:
-			b.bytes = append(b.bytes, block[:room]...)
-			block = block[end:]
-		case n < 0:
-			b.bytes = append(b.bytes, block...)
-			return
-		default:
-			b.bytes = append(b.bytes, block[:n]...)
-			b.endLine()
-			block = block[n+1:]
-		}
+// asked returns what an Answerer is asked.
+func (b *batch) asked(q question) Question {
+	if q.text == plain {
+		return Question{Addr: q.addr, Plain: true}
 	}
-}
-
-// endLine makes a line of the bytes after the last one.
-func (b *batch) endLine() {
-	n := len(b.bytes)
-	if n > int(b.start(len(b.ends))) && b.bytes[n-1] == '\r' {
-		b.bytes = b.bytes[:n-1]
-	}
-	b.ends = append(b.ends, int32(len(b.bytes)))
-}
-
-// end makes a line of what follows the last one, if anything does.
-func (b *batch) end() {
-	if len(b.bytes) > int(b.start(len(b.ends))) {
-		b.endLine()
-	}
-}
-
-// line returns a line.
-func (b *batch) line(n int) string { return b.text[b.start(n):b.ends[n]] }
-
-// sort sorts the lines by address. It returns the begin of a line that follows the last one.
-func (b *batch) sort(addr func(line string) (uint64, bool)) (rest []byte) {
-	last := b.start(len(b.ends))
-	b.text = string(b.bytes[:last])
-	for i := range b.ends {
-		n, plain := addr(b.line(i))
-		b.order = append(b.order, question{n, int32(i), plain})
-	}
-	b.order, b.spare = sortByAddr(b.order, b.spare)
-	return bytes.Clone(b.bytes[last:])
+	return Question{Addr: q.addr, Line: b.texts[q.text]}
 }
 
 // sortByAddr sorts list by radix, with the memory of spare, and returns both. Digits that all addresses share, as the
@@ -408,10 +392,11 @@ func sortByAddr(list, spare []question) (sorted, other []question) {
 
 // answer answers the lines, by Answerers of idle or new ones. An answer has the usual number of bytes.
 func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan Answerer, usual int) error {
-	b.answers = slices.Grow(b.answers[:0], len(b.ends))[:len(b.ends)]
-	count := (len(b.ends) + chunkSize - 1) / chunkSize
-	b.chunks = slices.Grow(b.chunks[:0], count)[:count] // with the memory of earlier answers
-	var size atomic.Int64                               // of the chunks that have been made
+	out := b.answers
+	out.list = slices.Grow(out.list[:0], len(b.order))[:len(b.order)]
+	count := (len(b.order) + chunkSize - 1) / chunkSize
+	out.chunks = slices.Grow(out.chunks[:0], count)[:count] // with the memory of earlier answers
+	var size atomic.Int64                                   // of the chunks that have been made
 	return par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
 		var a Answerer
 		select {
@@ -420,22 +405,27 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 			a = answerer()
 		}
 		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
-		dst := slices.Grow(b.chunks[i][:0], (usual+usual/8)*len(lines))
+		dst := slices.Grow(out.chunks[i][:0], (usual+usual/8)*len(lines))
 		room := allAnswers - int(size.Load())
+		last, until := answer{}, uint64(0) // the last answer, and the end of its addresses
 		for _, q := range lines {
-			from := len(dst)
-			if from > room {
-				b.answers[q.line].chunk = late
+			if q.text == plain && q.addr < until {
+				last.question = q
+				out.list[q.line] = last
 				continue
 			}
-			asked := Question{Addr: q.addr, Plain: q.plain}
-			if !q.plain {
-				asked.Line = b.line(int(q.line))
+			last, until = answer{question: q, chunk: late}, 0
+			if len(dst) <= room {
+				last.chunk, last.from = int32(i), int32(len(dst))
+				dst, until = a.Answer(dst, b.asked(q))
+				last.to = int32(len(dst))
 			}
-			dst = a.Answer(dst, asked)
-			b.answers[q.line] = answer{int32(i), int32(from), int32(len(dst))}
+			if q.text != plain {
+				until = 0 // the answer has its head
+			}
+			out.list[q.line] = last
 		}
-		b.chunks[i] = dst
+		out.chunks[i] = dst
 		size.Add(int64(len(dst)))
 		a.Rest()
 		idle <- a
@@ -445,7 +435,7 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 
 // size returns how many bytes the answers have.
 func (b *batch) size() (bytes int) {
-	for _, chunk := range b.chunks {
+	for _, chunk := range b.answers.chunks {
 		bytes += len(chunk)
 	}
 	return bytes

@@ -33,7 +33,7 @@ func open(t testing.TB) *lookup.File {
 func gnu(t testing.TB, g symbolizers.GNU, f *lookup.File, lines string) string {
 	t.Helper()
 	var out bytes.Buffer
-	q := symbolizers.Questions{Addr: g.Addr, Answerer: g.Answerer(f)}
+	q := symbolizers.Questions{Addr: g.Addr, Head: g.Head, Answerer: g.Answerer(f)}
 	err := symbolizers.Serve(t.Context(), strings.NewReader(lines), &out, q)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestLLVM(t *testing.T) {
 		var got []byte
 		q, ok := tt.l.Parse(tt.line, "")
 		if ok {
-			got = tt.l.Answer(nil, f, q, "", &symbolizers.Scratch{})
+			got, _ = tt.l.Answer(tt.l.Head(nil, q.Addr), f, q, "", &symbolizers.Scratch{})
 		} else {
 			got = tt.l.Invalid(nil, tt.line, "")
 		}
@@ -151,7 +151,8 @@ func TestNames(t *testing.T) {
 		}
 		got, _, _ := strings.Cut(gnu(t, symbolizers.GNU{Functions: true, Demangle: true}, f, "10\n"), "\n")
 		l := symbolizers.LLVM{Demangle: true, Functions: "linkage"}
-		theirs, _, _ := strings.Cut(string(l.Answer(nil, f, symbolizers.Query{Kind: "CODE", Module: path, Addr: 0x10}, "", &symbolizers.Scratch{})), "\n")
+		answer, _ := l.Answer(nil, f, symbolizers.Query{Kind: "CODE", Module: path, Addr: 0x10}, "", &symbolizers.Scratch{})
+		theirs, _, _ := strings.Cut(string(answer), "\n")
 		if got != tt.gnu || theirs != tt.llvm {
 			t.Errorf("%s: %q, %q, want %q, %q", tt.name, got, theirs, tt.gnu, tt.llvm)
 		}
@@ -197,8 +198,10 @@ func each(answer stateless) func() symbolizers.Answerer {
 
 type stateless func(dst []byte, line string) []byte
 
-func (answer stateless) Answer(dst []byte, q symbolizers.Question) []byte { return answer(dst, q.Line) }
-func (stateless) Rest()                                                   {}
+func (answer stateless) Answer(dst []byte, q symbolizers.Question) ([]byte, uint64) {
+	return answer(dst, q.Line), 0
+}
+func (stateless) Rest() {}
 
 // zero is an Addr of lines without addresses.
 func zero(string) (uint64, bool) { return 0, false }
@@ -222,6 +225,24 @@ func TestServe(t *testing.T) {
 		if err != nil || out.String() != want.String() {
 			t.Errorf("pieces of %d bytes: %v, %d bytes, want %d", most, err, out.Len(), want.Len())
 		}
+	}
+}
+
+// TestServeNear: answers to many questions are those to each question alone.
+func TestServeNear(t *testing.T) {
+	f := open(t)
+	g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Wide: true}
+	alone := g.Answerer(f)()
+	var in strings.Builder
+	var want []byte
+	for i := range 100_000 {
+		addr := 0x400f00 + uint64(i*7919)%0x900
+		fmt.Fprintf(&in, "%#x\n", addr)
+		want, _ = alone.Answer(g.Head(want, addr), symbolizers.Question{Addr: addr, Plain: true})
+	}
+	got := gnu(t, g, f, in.String())
+	if got != string(want) {
+		t.Errorf("%d bytes, want %d", len(got), len(want))
 	}
 }
 
@@ -338,7 +359,8 @@ func FuzzGNU(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
 		addr, plain := g.Addr(line)
-		got := string(g.Answerer(file)().Answer(nil, symbolizers.Question{Addr: addr, Plain: plain}))
+		answer, _ := g.Answerer(file)().Answer(g.Head(nil, addr), symbolizers.Question{Addr: addr, Plain: plain})
+		got := string(answer)
 		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
 			t.Errorf("%q: %q", line, got)
 		}
@@ -368,7 +390,8 @@ func FuzzLLVM(f *testing.F) {
 			if q.Module == "" {
 				t.Errorf("%q: no module", line)
 			}
-			if got := l.Answer(nil, file, q, "", &symbolizers.Scratch{}); len(got) == 0 || got[len(got)-1] != '\n' {
+			got, _ := l.Answer(l.Head(nil, q.Addr), file, q, "", &symbolizers.Scratch{})
+			if len(got) == 0 || got[len(got)-1] != '\n' {
 				t.Errorf("%q: %q", line, got)
 			}
 		}
