@@ -27,7 +27,7 @@ type textOrigin struct{ name, file string }
 
 // maxFunction bounds the bytes of the records of a function that is kept. The longest of real files have less than a
 // megabyte.
-const maxFunction = 16 << 20
+const maxFunction = 4 << 20
 
 // at returns the function at a place of the file. It is nil if the function has to be looked up by the index: its records
 // are too long, or at the end of the address space.
