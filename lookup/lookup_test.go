@@ -229,24 +229,26 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// TestSymbolsWithoutPlace: compilers' labels and symbols of sections that are not loaded name no code.
+// TestSymbolsWithoutPlace: compilers' labels and symbols of sections that are not loaded name no code; an object among
+// code does, as GHC marks code with data before it.
 func TestSymbolsWithoutPlace(t *testing.T) {
 	s := elftest.Plain(elf.ELFCLASS64, false)
 	text := s.Layout().Addr[".text"]
 	const local, weak = 0x00, 0x20 // bindings of symbols without a type
-	names := "\x00main\x00.L0 \x00t.c.b570341a\x00part\x00"
+	names := "\x00main\x00.L0 \x00t.c.b570341a\x00part\x00con_info\x00"
 	s.Sections = append(s.Sections,
 		elftest.Sec{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Entsize: 24, Data: s.Enc().Sym(0, 0, 0, 0, 0, 0).
 			Sym(1, text, 40, 0x12, 0, 1).        // main
 			Sym(6, text+4, 0, local, 0, 1).      // .L0, in objects of RISC-V and LoongArch
 			Sym(11, text+8, 0, weak, 2, 4).      // gcc -flto has it in .debug_info
-			Sym(24, text+12, 0, local, 0, 1).B}, // a label
+			Sym(24, text+12, 0, local, 0, 1).    // a label
+			Sym(29, text+16, 8, 0x11, 0, 1).B},  // an object
 		elftest.Sec{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte(names)})
 	f := openBytes(t, s.Build())
-	for addr, want := range map[uint64]string{0: "main", 6: "main", 10: "main", 14: "part"} {
+	for addr, want := range map[uint64]string{0: "main", 6: "main", 10: "main", 14: "part", 18: "con_info"} {
 		got, ok := f.SymbolAt(text + addr)
-		if !ok || got.Name != want {
-			t.Errorf("%#x: %q, %v, want %q", addr, got.Name, ok, want)
+		if !ok || got.Name != want || got.Data {
+			t.Errorf("%#x: %+v, %v, want %q", addr, got, ok, want)
 		}
 	}
 }

@@ -131,8 +131,9 @@ func (r *symbolReader) symbol(f *elfx.File, table *elfx.SymbolTable, s *elfx.Sym
 		return // a compiler's label, which objects of RISC-V and LoongArch keep
 	}
 
-	// A label is data where no code lies, and reaches the end of its section at most. A symbol of a section
-	// that is not loaded has no address: gcc's -flto names the debug information of a file so.
+	// A label is data where no code lies, and reaches the end of its section at most; an object is code where code
+	// lies: GHC marks code with data before it so. A symbol of a section that is not loaded has no address: gcc's
+	// -flto names the debug information of a file so.
 	e := entry{addr: s.Value, size: s.Size, end: ^uint64(0), data: s.Type == elf.STT_OBJECT}
 	if int(s.Shndx) < len(f.Sections) {
 		section := &f.Sections[s.Shndx]
@@ -140,7 +141,7 @@ func (r *symbolReader) symbol(f *elfx.File, table *elfx.SymbolTable, s *elfx.Sym
 			return
 		}
 		e.end = section.Addr + section.Size
-		e.data = e.data || s.Type == elf.STT_NOTYPE && section.Flags&elf.SHF_EXECINSTR == 0
+		e.data = section.Flags&elf.SHF_EXECINSTR == 0 && (s.Type == elf.STT_OBJECT || s.Type == elf.STT_NOTYPE)
 	}
 	if f.Machine == elf.EM_ARM && s.Type == elf.STT_FUNC {
 		e.addr &^= 1 // the mode of the processor
