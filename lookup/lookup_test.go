@@ -238,11 +238,11 @@ func TestSymbolsWithoutPlace(t *testing.T) {
 	names := "\x00main\x00.L0 \x00t.c.b570341a\x00part\x00con_info\x00"
 	s.Sections = append(s.Sections,
 		elftest.Sec{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Entsize: 24, Data: s.Enc().Sym(0, 0, 0, 0, 0, 0).
-			Sym(1, text, 40, 0x12, 0, 1).        // main
-			Sym(6, text+4, 0, local, 0, 1).      // .L0, in objects of RISC-V and LoongArch
-			Sym(11, text+8, 0, weak, 2, 4).      // gcc -flto has it in .debug_info
-			Sym(24, text+12, 0, local, 0, 1).    // a label
-			Sym(29, text+16, 8, 0x11, 0, 1).B},  // an object
+			Sym(1, text, 40, 0x12, 0, 1).       // main
+			Sym(6, text+4, 0, local, 0, 1).     // .L0, in objects of RISC-V and LoongArch
+			Sym(11, text+8, 0, weak, 2, 4).     // gcc -flto has it in .debug_info
+			Sym(24, text+12, 0, local, 0, 1).   // a label
+			Sym(29, text+16, 8, 0x11, 0, 1).B}, // an object
 		elftest.Sec{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte(names)})
 	f := openBytes(t, s.Build())
 	for addr, want := range map[uint64]string{0: "main", 6: "main", 10: "main", 14: "part", 18: "con_info"} {
