@@ -52,8 +52,8 @@ type Answerer interface {
 const maxLine = 1 << 20
 
 // Sizes of batches: bytes that are read at once, blocks of these in a batch, its lines but for those of the last block,
-// bytes of answers in a batch if they are as long as those of the batch before, or in any case, and lines that a goroutine
-// answers before it takes others.
+// bytes of answers in a batch if they are as long as those of the batch before, or in any case, lines that a goroutine
+// answers before it takes others, and bytes of their answers.
 const (
 	blockSize   = 1 << 16
 	mostBlocks  = 128
@@ -61,6 +61,7 @@ const (
 	mostAnswers = 16 << 20
 	allAnswers  = 20 << 20
 	chunkSize   = 256
+	mostChunk   = 2 << 20
 )
 
 // batchCount is the number of batches: one for each step but that of the reader. Two of them have answers.
@@ -406,7 +407,7 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 		}
 		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
 		dst := slices.Grow(out.chunks[i][:0], (usual+usual/8)*len(lines))
-		room := allAnswers - int(size.Load())
+		room := min(allAnswers-int(size.Load()), mostChunk)
 		last, until := answer{}, uint64(0) // the last answer, and the end of its addresses
 		for _, q := range lines {
 			if q.text == plain && q.addr < until {
