@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"symkit/internal/bounds"
 	"symkit/internal/debuginfo"
@@ -15,8 +16,9 @@ import (
 // functions, lines and inlined calls of a program without debug information (go build -ldflags="-s -w").
 type goTable struct {
 	table *gosym.Table
-	funcs []gosym.Func // by address
-	runs  int          // see gosym.Inlines
+	funcs []gosym.Func        // by address
+	runs  int                 // see gosym.Inlines
+	names func() *symbolTable // the functions by name
 }
 
 // Bytes of memory that a function and a run of an inlined call take.
@@ -39,6 +41,7 @@ func (x *module) openGo() (*goTable, error) {
 
 	size := uint64(f.Size())
 	t := &goTable{table: table, runs: int(min(x.opt.Limits.Max(limitof.UnitRecords, size)/goRunMemory, math.MaxInt32))}
+	t.names = sync.OnceValue(func() *symbolTable { return t.symbols(x.opt.Limits.Max(limitof.Names, size)) })
 	records := bounds.NewRecords(x.opt.Limits, limitof.UnitRecords, size)
 	for fn, err := range table.Funcs() {
 		if err == nil {
@@ -51,6 +54,16 @@ func (x *module) openGo() (*goTable, error) {
 		x.losses.addIn(f, err)
 	}
 	return t, nil
+}
+
+// symbols returns the functions as symbols. Names can be shared, so most bounds the bytes of all.
+func (t *goTable) symbols(most uint64) *symbolTable {
+	r := &symbolReader{most: min(most, math.MaxUint32)}
+	for i := range t.funcs {
+		fn := &t.funcs[i]
+		r.all = append(r.all, entry{addr: fn.Entry, size: fn.End - fn.Entry, end: fn.End, name: r.add(t.table.Name(fn.Name))})
+	}
+	return newTable(r.all, r.text.String())
 }
 
 // frames appends the frames of a virtual address.

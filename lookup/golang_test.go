@@ -3,6 +3,7 @@ package lookup_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // TestGoTable compares stripped programs of Go's releases with symbol files that were made of the DWARF of the same
-// programs: functions, inlined calls and lines, at every address of package main.
+// programs: functions, inlined calls and lines, at every address of package main, and the addresses of functions by name.
 func TestGoTable(t *testing.T) {
 	goldens, err := filepath.Glob("../testdata/go/*.sym")
 	if err != nil || len(goldens) < 12 {
@@ -38,8 +39,16 @@ func compareGo(t *testing.T, got, want *lookup.File, records string) {
 	compared := 0
 	for line := range strings.Lines(records) {
 		var addr, size uint64
-		n, _ := fmt.Sscanf(line, "FUNC %x %x 0 main.", &addr, &size)
-		for end := addr + size; n == 2 && addr < end; addr++ {
+		var name string
+		n, _ := fmt.Sscanf(line, "FUNC %x %x 0 main.%s", &addr, &size, &name)
+		if n < 3 {
+			continue
+		}
+		syms := got.Symbols(nil, "main."+name, -1)
+		if !slices.ContainsFunc(syms, func(s lookup.Symbol) bool { return s.Addr == load+addr }) {
+			t.Errorf("main.%s: %+v, want %#x", name, syms, load+addr)
+		}
+		for end := addr + size; addr < end; addr++ {
 			x, err := got.Frames(nil, load+addr)
 			y, _ := want.Frames(nil, addr)
 			if err != nil || places(x) != places(y) {

@@ -284,7 +284,19 @@ func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, end uint64, er
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }
 
 func (x *module) symbols(dst []Symbol, name string, n int) []Symbol {
-	return x.table().named(dst, name, n)
+	from := len(dst)
+	dst = x.table().named(dst, name, n)
+	if len(dst) > from {
+		return dst
+	}
+	t := x.goTab()
+	if t != nil {
+		_ = mem.Guard(func() error { // a file that has changed has no such symbol
+			dst = t.names().named(dst, name, n)
+			return nil
+		})
+	}
+	return dst
 }
 
 // unit returns the unit of a slot, decoded. It is nil if nothing of it can be read.
