@@ -17,6 +17,11 @@ type crash struct {
 
 var crashShapes = []shape{
 	{"modules of a process", 20_000, modules},
+	{"modules without symbols", 20_000, func(n int) input {
+		in := modules(n)
+		in.crash.symbols = map[string]string{"x/1/x.sym": ""}
+		return in
+	}},
 	{"threads", 20_000, threads},
 	{"frames of a thread", 250_000, frames},
 	{"files of a store", 20_000, store},
@@ -24,6 +29,9 @@ var crashShapes = []shape{
 	{"unloaded modules", 1_000_000, withRecords("unloaded modules")},
 	{"parts of memory", 500_000, withRecords("memory")},
 	{"information on memory", 500_000, withRecords("memory information")},
+	{"unloaded modules at one place", 500_000, withRecords("unloaded modules at one place")},
+	{"information on threads", 500_000, withRecords("information on threads")},
+	{"segments of a core", 60_000, func(n int) input { return input{core: coreSegments(n)} }},
 	{"handles", 500_000, withRecords("handles with names")},
 	{"names of threads", 500_000, withRecords("names of threads")},
 	{"mappings", 500_000, withRecords("maps")},
@@ -209,4 +217,24 @@ func core(threads, modules int) []byte {
 		}
 	}
 	return append(append(b, notes...), memory...)
+}
+
+// coreSegments returns a core file of a thread whose memory is in n segments.
+func coreSegments(n int) []byte {
+	b := core(1, 8)
+	const headerSize = 56
+	out := make([]byte, 64+headerSize*(2+n))
+	copy(out, b[:64])
+	le.PutUint16(out[56:], uint16(2+n))
+	for i := range 2 + n {
+		h := out[64+headerSize*i:]
+		copy(h[:headerSize], b[64+headerSize*min(i, 1):]) // others as the one of the stack
+		le.PutUint64(h[8:], le.Uint64(h[8:])+uint64(headerSize*n))
+		if i >= 2 {
+			le.PutUint64(h[16:], codeAddr+0x10000000+0x2000*uint64(i))
+			le.PutUint64(h[32:], 16)
+			le.PutUint64(h[40:], 0x1000)
+		}
+	}
+	return append(out, b[64+headerSize*2:]...)
 }

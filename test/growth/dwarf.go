@@ -32,12 +32,14 @@ const (
 	splitRootCode
 	splitCode // a function of a split unit
 	otherCode // a function whose abstract instance is in a supplementary file
+	spaceCode // a namespace
+	blockCode // a block with children
 )
 
 // Forms (DWARF 5, §7.5.6).
 const (
-	formAddr, formData2, formData4, formString, formData1, formStrp           = 0x01, 0x05, 0x06, 0x08, 0x0b, 0x0e
-	formRefAddr, formRef4, formSecOffset, formPresent, formAddrx, formRefSup4 = 0x10, 0x13, 0x17, 0x19, 0x1b, 0x1c
+	formAddr, formData2, formData4, formString, formData1, formStrp                      = 0x01, 0x05, 0x06, 0x08, 0x0b, 0x0e
+	formUdata, formRefAddr, formRef4, formSecOffset, formPresent, formAddrx, formRefSup4 = 0x0f, 0x10, 0x13, 0x17, 0x19, 0x1b, 0x1c
 )
 
 // attribute is an attribute and its form.
@@ -76,6 +78,8 @@ var abbreviations = []struct {
 	{dwarf.TagCompileUnit, true, []attribute{{dwarf.AttrName, formString}, {dwarf.AttrLanguage, formData1}}},
 	{dwarf.TagSubprogram, false, []attribute{{dwarf.AttrName, formString}, {dwarf.AttrLowpc, formAddrx}, {dwarf.AttrHighpc, formData4}}},
 	{dwarf.TagSubprogram, false, append([]attribute{{dwarf.AttrAbstractOrigin, formRefSup4}}, body...)},
+	{dwarf.TagNamespace, true, []attribute{{dwarf.AttrName, formStrp}}},
+	{dwarf.TagLexDwarfBlock, true, body},
 }
 
 // abbrevTable returns the .debug_abbrev of all files.
@@ -102,7 +106,8 @@ const compileUnit, typeUnit, partialUnit, skeletonUnit, splitUnit = 1, 2, 3, 4, 
 type debug struct {
 	info, strings, lines, lists, tuples, types []byte
 
-	tables int // equal abbreviation tables; 0 means 1
+	tables int    // equal abbreviation tables; 0 means 1
+	codes  []byte // abbreviations at the end of the table
 }
 
 // name adds a string and returns its offset.

@@ -43,7 +43,7 @@ func (d *debug) sections() (all []elftest.Sec) {
 		name string
 		data []byte
 	}{
-		{".debug_info", d.info}, {".debug_abbrev", bytes.Repeat(abbrevTable(), max(d.tables, 1))}, {".debug_str", d.strings},
+		{".debug_info", d.info}, {".debug_abbrev", d.abbrevs()}, {".debug_str", d.strings},
 		{".debug_line", d.lines}, {".debug_rnglists", d.lists}, {".debug_types", d.types}, {".debug_aranges", d.tuples},
 	} {
 		if len(s.data) > 0 {
@@ -51,6 +51,13 @@ func (d *debug) sections() (all []elftest.Sec) {
 		}
 	}
 	return all
+}
+
+// abbrevs returns .debug_abbrev.
+func (d *debug) abbrevs() []byte {
+	table := abbrevTable()
+	table = append(append(table[:len(table)-1:len(table)-1], d.codes...), 0)
+	return bytes.Repeat(table, max(d.tables, 1))
 }
 
 // packed returns the sections of DWARF compressed.

@@ -31,7 +31,8 @@ func TestImages(t *testing.T) {
 }
 
 // flat are the shapes of records that give nothing to the symbol file.
-var flat = map[string]bool{"smallest units": true, "functions of one address": true, "symbols of one address": true, "notes": true}
+var flat = map[string]bool{"smallest units": true, "functions of one address": true, "symbols of one address": true, "notes": true,
+	"units at one address": true, "line sequences at one address": true}
 
 // dumped returns the symbol file of an input of n records.
 func dumped(t *testing.T, s *shape, n int) []byte {

@@ -22,7 +22,7 @@ var recordShapes = []shape{
 		d.end(start)
 		return input{image: image(functionSize, d), places: spread(1)}
 	}},
-	{"files of a line table", 250_000, lineFiles},
+	{"files of a line table", 250_000, func(n int) input { return lineFiles(n, 1) }},
 	{"abbreviation tables", 100_000, func(n int) input {
 		d := &debug{tables: n}
 		for i := range n {
@@ -97,18 +97,20 @@ func nestedFunctions(n int) input {
 	return input{image: image(functionSize*n, d), places: spread(n)}
 }
 
-// lineFiles returns a unit of n functions, each of a source file of its own.
-func lineFiles(n int) input {
+// lineFiles returns a unit of n functions, each of a source file of its own, in one of dirs directories.
+func lineFiles(n, dirs int) input {
 	d := &debug{}
 	start := len(d.lines)
 	b := append(d.lines, 0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0)
 	header := len(b)
 	b = append(b, 1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)
-	b = append(b, 1, 1, formString, 1)
-	b = append(b, "/src\x00"...)
-	b = binary.AppendUvarint(append(b, 2, 1, formString, 2, 0x0b), uint64(n))
+	b = binary.AppendUvarint(append(b, 1, 1, formString), uint64(dirs))
+	for i := range dirs {
+		b = append(fmt.Appendf(b, "/src%d", i), 0)
+	}
+	b = binary.AppendUvarint(append(b, 2, 1, formString, 2, formUdata), uint64(n))
 	for i := range n {
-		b = append(fmt.Appendf(b, "file%d.c", i), 0, 0)
+		b = binary.AppendUvarint(append(fmt.Appendf(b, "file%d.c", i), 0), uint64(i%dirs))
 	}
 	le.PutUint32(b[header-4:], uint32(len(b)-header))
 	b = le.AppendUint64(append(b, 0, 9, 2), textAddr)

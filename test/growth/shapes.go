@@ -48,7 +48,7 @@ func spread(n int) (places []uint64) {
 }
 
 // shapes are all shapes, in the order of the table.
-var shapes = slices.Concat(imageShapes, recordShapes, companionShapes, symbolShapes, crashShapes)
+var shapes = slices.Concat(imageShapes, recordShapes, layoutShapes, companionShapes, symbolShapes, crashShapes)
 
 var imageShapes = []shape{
 	{"smallest units", 300_000, smallestUnits},

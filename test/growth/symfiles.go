@@ -95,6 +95,23 @@ var symbolShapes = []shape{
 			fmt.Fprintf(b, "FUNC 0 10 0 %s\n0 10 1 0\n", strings.Repeat("n", 1<<14*n))
 		})
 	}},
+	{"functions of one name that moved", 200_000, moved},
+	{"lines at one address", 500_000, func(n int) input {
+		return symbols(1, func(b *strings.Builder) {
+			b.WriteString("FUNC 0 10 0 f\n")
+			for i := range n {
+				fmt.Fprintf(b, "0 10 %d 0\n", i+1)
+			}
+		})
+	}},
+	{"STACK CFI INITs of one address", 500_000, func(n int) input {
+		return symbols(1, func(b *strings.Builder) {
+			b.WriteString("FUNC 0 10 0 f\n")
+			for i := range n {
+				fmt.Fprintf(b, "STACK CFI INIT 0 10 .cfa: $rsp %d + .ra: .cfa 8 - ^\n", i)
+			}
+		})
+	}},
 	{"functions that changed", 500_000, func(n int) input {
 		in := symbols(n, func(b *strings.Builder) {
 			for i := range n {
@@ -119,4 +136,21 @@ func symbols(n int, records func(*strings.Builder)) input {
 		in.places = append(in.places, functionSize*uint64(i)+8)
 	}
 	return in
+}
+
+// moved returns a symbol file of functions of one name, and one in which each is elsewhere and has other lines and rules.
+func moved(n int) input {
+	file := func(by, line int) []byte {
+		return symbols(n, func(b *strings.Builder) {
+			fmt.Fprintf(b, "INLINE_ORIGIN 0 inlined\n")
+			for i := range n {
+				a := 16*i + by
+				fmt.Fprintf(b, "FUNC %x 10 0 f\nINLINE 0 %d 0 0 %x 8\n%x 8 %d 0\n%x 8 %d 0\n", a, i+line, a, a, i+line, a+8, i+line+1)
+			}
+			for i := range n {
+				fmt.Fprintf(b, "STACK CFI INIT %x 10 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI %x .cfa: $rsp %d +\n", 16*i+by, 16*i+by+4, 8*(i%1000+line))
+			}
+		}).symbols
+	}
+	return input{symbols: file(0, 1), changed: file(0x100000, 2)}
 }
