@@ -145,7 +145,7 @@ func newLayer(code []interval) (l layer) {
 	for i := range code {
 		code[i].scope = last - code[i].scope // paint prefers the last
 	}
-	l.starts, l.which = paint(code, nil, nil)
+	l.starts, l.which = new(painter).paint(code)
 	for i, n := range l.which {
 		if n >= 0 {
 			l.which[i] = last - n

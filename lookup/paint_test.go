@@ -14,7 +14,7 @@ func TestPaint(t *testing.T) {
 			lo := rnd.Uint64N(20)
 			code = append(code, interval{lo, lo + 1 + rnd.Uint64N(10), n})
 		}
-		starts, innermost := paint(code, nil, nil)
+		starts, innermost := new(painter).paint(code)
 		for addr := range uint64(40) {
 			// The last one that begins, among those that are still open when it begins.
 			want := int32(-1)

@@ -95,10 +95,14 @@ func newTable(all []entry, text string) *symbolTable {
 	return t
 }
 
+// usualName is how many bytes names of C have.
+const usualName = 24
+
 // table adds the symbols of a table of f.
 func (r *symbolReader) table(f *elfx.File, table *elfx.SymbolTable) {
 	var file textSpan // of the local symbols that follow
 	r.all = slices.Grow(r.all, len(table.Symbols))
+	r.text.Grow(usualName * len(table.Symbols))
 	for i := range table.Symbols {
 		s := &table.Symbols[i]
 		switch s.Type {

@@ -144,13 +144,13 @@ func (c *cli) work(ctx context.Context) (int, error) {
 // serve answers the lines of standard input: addresses and logs of f, or logs of all modules if f is nil.
 func (c *cli) serve(ctx context.Context, f *lookup.File) error {
 	return symbolizers.Serve(ctx, c.stdin, c.stdout, symbolizers.Questions{Split: true,
-		Addr: func(line string) (uint64, bool) {
+		Addr: func(line []byte) (uint64, bool) {
 			n, plain := symbolizers.PlainHex(line)
 			if plain && f != nil {
 				_, plain = f.Address(lookup.Kind(c.Kind), n)
 				return n, plain
 			}
-			n, _ = number(line) // what is no number is answered first
+			n, _ = number(string(line)) // what is no number is answered first
 			return n, false
 		},
 		Head:     c.answerer(ctx, f).head,

@@ -108,12 +108,12 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 		return status(fail, s.list(ctx, v.args, stdout))
 	}
 	questions := symbolizers.Questions{
-		Addr: func(line string) (uint64, bool) {
+		Addr: func(line []byte) (uint64, bool) {
 			n, plain := symbolizers.PlainHex(line)
 			if plain {
 				return n - s.llvm.Adjust, s.module != ""
 			}
-			q, _ := s.llvm.Parse(line, s.module)
+			q, _ := s.llvm.Parse(string(line), s.module)
 			return q.Addr, false
 		},
 		Head:     s.llvm.Head,

@@ -17,7 +17,7 @@ type GNU struct {
 
 // Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none. A line
 // says no more.
-func (g *GNU) Addr(line string) (addr uint64, plain bool) { return hexPrefix(line) + g.Base, true }
+func (g *GNU) Addr(line []byte) (addr uint64, plain bool) { return hexPrefix(line) + g.Base, true }
 
 // Head appends what an answer begins with, see Questions.
 func (g *GNU) Head(dst []byte, addr uint64) []byte {
@@ -133,7 +133,7 @@ func (a *gnuAnswerer) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, know
 
 // hexPrefix returns the number that text begins with, as strtoul with base 16 reads it: the largest if there are too
 // many digits.
-func hexPrefix(text string) (v uint64) {
+func hexPrefix(text []byte) (v uint64) {
 	for len(text) > 0 && (text[0] == ' ' || text[0] >= '\t' && text[0] <= '\r') {
 		text = text[1:]
 	}

@@ -18,7 +18,7 @@ var digitOf = func() (values [256]uint8) {
 
 // Hex returns the number of the hexadecimal digits that text begins with, the largest one if they are too many, and
 // how many digits there are.
-func Hex(text string) (v uint64, digits int) {
+func Hex[T string | []byte](text T) (v uint64, digits int) {
 	for digits < len(text) {
 		d := digitOf[text[digits]]
 		switch {
@@ -34,8 +34,8 @@ func Hex(text string) (v uint64, digits int) {
 }
 
 // PlainHex returns the number in a text that is as AppendHex writes the number, with one digit at least.
-func PlainHex(text string) (v uint64, ok bool) {
-	if len(text) < 3 || len(text) > 18 || text[:2] != "0x" || text[2] == '0' && len(text) > 3 {
+func PlainHex[T string | []byte](text T) (v uint64, ok bool) {
+	if len(text) < 3 || len(text) > 18 || string(text[:2]) != "0x" || text[2] == '0' && len(text) > 3 {
 		return 0, false
 	}
 	for i := 2; i < len(text); i++ {

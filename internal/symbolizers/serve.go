@@ -1,12 +1,12 @@
 package symbolizers
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"symkit/internal/par"
@@ -22,7 +22,7 @@ import (
 type Questions struct {
 	// Addr returns the address that a line asks for, or any number, which decides the order of work. plain: the address
 	// is all that the line says.
-	Addr func(line string) (addr uint64, plain bool)
+	Addr func(line []byte) (addr uint64, plain bool)
 	// Head appends what begins the answer to a plain question: the rest may be that of other addresses.
 	Head func(dst []byte, addr uint64) []byte
 	// Answerer returns what one goroutine answers with.
@@ -60,7 +60,7 @@ const (
 	mostLines   = 1 << 17
 	mostAnswers = 16 << 20
 	allAnswers  = 20 << 20
-	chunkSize   = 256
+	chunkSize   = 128
 	mostChunk   = 2 << 20
 )
 
@@ -75,7 +75,7 @@ const (
 func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error {
 	stop := make(chan struct{})
 	defer close(stop)
-	r := &reader{in: in, blocks: make(chan string, mostBlocks), stop: stop}
+	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), done: make(chan []byte, mostBlocks+2), stop: stop}
 	go r.run()
 	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, batchCount), stop: stop}
 	s.most.Store(1)
@@ -165,7 +165,7 @@ func (w *writer) write(b *batch) error {
 		}
 		if a.chunk == late {
 			full = true
-			w.answer(b.asked(a.question))
+			w.answer(b.asked(a.addr, a.text))
 		} else {
 			w.buf = append(w.buf, b.answers.chunks[a.chunk][a.from:a.to]...)
 		}
@@ -197,19 +197,25 @@ func (w *writer) answer(q Question) {
 // reader reads blocks beside the work on earlier ones.
 type reader struct {
 	in     io.Reader
-	blocks chan string
-	err    error // why blocks was closed
+	blocks chan []byte
+	done   chan []byte // memory of blocks, all that there are
+	err    error       // why blocks was closed
 	stop   chan struct{}
 }
 
 func (r *reader) run() {
 	defer close(r.blocks)
-	buf := make([]byte, blockSize)
 	for {
+		var buf []byte
+		select {
+		case buf = <-r.done:
+		default:
+			buf = make([]byte, blockSize)
+		}
 		n, err := r.in.Read(buf)
 		if n > 0 {
 			select {
-			case r.blocks <- string(buf[:n]):
+			case r.blocks <- buf[:n]:
 			case <-r.stop:
 				return
 			}
@@ -247,17 +253,18 @@ func (s *sorter) run() {
 		b.reset()
 		for more {
 			s.add(b, block)
+			s.done <- block[:blockSize]
 			if b.bytes >= blockSize*int(s.most.Load()) || len(b.order) >= mostLines {
 				break
 			}
 			block, ok = s.next()
-			if block == "" {
+			if block == nil {
 				more = ok
 				break
 			}
 		}
 		if !more && s.err == io.EOF && len(s.rest) > 0 {
-			b.add(string(s.rest), s.q.Addr)
+			b.add(s.rest, s.q.Addr)
 		}
 		if len(b.order) == 0 {
 			s.free <- b // a line that has no end yet
@@ -272,21 +279,21 @@ func (s *sorter) run() {
 	}
 }
 
-// next returns the next block if it was read already, or "". It returns false after the last block.
-func (s *sorter) next() (block string, ok bool) {
+// next returns the next block if it was read already, or nil. It returns false after the last block.
+func (s *sorter) next() (block []byte, ok bool) {
 	select {
 	case block, ok = <-s.blocks:
 		return block, ok
 	default:
-		return "", true
+		return nil, true
 	}
 }
 
 // add adds the lines of a block to b, but for a line without its end.
-func (s *sorter) add(b *batch, block string) {
+func (s *sorter) add(b *batch, block []byte) {
 	b.bytes += len(block)
 	for len(block) > 0 {
-		line, rest, ended := strings.Cut(block, "\n")
+		line, rest, ended := bytes.Cut(block, []byte{'\n'})
 		room := maxLine - len(s.rest)
 		if len(line) > room && s.q.Split {
 			rest, ended = block[room:], true
@@ -298,7 +305,7 @@ func (s *sorter) add(b *batch, block string) {
 		case len(s.rest) == 0:
 			b.add(line, s.q.Addr)
 		default:
-			b.add(string(append(s.rest, line...)), s.q.Addr)
+			b.add(append(s.rest, line...), s.q.Addr)
 			s.rest = s.rest[:0]
 		}
 	}
@@ -328,10 +335,10 @@ type answers struct {
 	chunks [][]byte
 }
 
-// answer is the bytes of chunks[chunk] that answer a question.
+// answer is the bytes of chunks[chunk] that answer the question with an address and a text.
 type answer struct {
-	question
-	chunk, from, to int32
+	addr                  uint64
+	text, chunk, from, to int32
 }
 
 // late is the chunk of an answer for which there is no room. It is made when those before it have been written.
@@ -344,23 +351,23 @@ func (b *batch) reset() {
 }
 
 // add adds a line.
-func (b *batch) add(line string, addr func(line string) (uint64, bool)) {
-	line = strings.TrimSuffix(line, "\r")
+func (b *batch) add(line []byte, addr func(line []byte) (uint64, bool)) {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
 	n, isPlain := addr(line)
 	q := question{addr: n, line: int32(len(b.order)), text: plain}
 	if !isPlain {
 		q.text = int32(len(b.texts))
-		b.texts = append(b.texts, line)
+		b.texts = append(b.texts, string(line))
 	}
 	b.order = append(b.order, q)
 }
 
-// asked returns what an Answerer is asked.
-func (b *batch) asked(q question) Question {
-	if q.text == plain {
-		return Question{Addr: q.addr, Plain: true}
+// asked returns the question with an address and a text.
+func (b *batch) asked(addr uint64, text int32) Question {
+	if text == plain {
+		return Question{Addr: addr, Plain: true}
 	}
-	return Question{Addr: q.addr, Line: b.texts[q.text]}
+	return Question{Addr: addr, Line: b.texts[text]}
 }
 
 // sortByAddr sorts list by radix, with the memory of spare, and returns both. Digits that all addresses share, as the
@@ -410,15 +417,14 @@ func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan 
 		room := min(allAnswers-int(size.Load()), mostChunk)
 		last, until := answer{}, uint64(0) // the last answer, and the end of its addresses
 		for _, q := range lines {
-			if q.text == plain && q.addr < until {
-				last.question = q
-				out.list[q.line] = last
-				continue
-			}
-			last, until = answer{question: q, chunk: late}, 0
-			if len(dst) <= room {
-				last.chunk, last.from = int32(i), int32(len(dst))
-				dst, until = a.Answer(dst, b.asked(q))
+			switch {
+			case q.text == plain && q.addr < until:
+				last.addr = q.addr
+			case len(dst) > room:
+				last, until = answer{addr: q.addr, text: q.text, chunk: late}, 0
+			default:
+				last = answer{addr: q.addr, text: q.text, chunk: int32(i), from: int32(len(dst))}
+				dst, until = a.Answer(dst, b.asked(q.addr, q.text))
 				last.to = int32(len(dst))
 			}
 			if q.text != plain {

@@ -204,7 +204,7 @@ func (answer stateless) Answer(dst []byte, q symbolizers.Question) ([]byte, uint
 func (stateless) Rest() {}
 
 // zero is an Addr of lines without addresses.
-func zero(string) (uint64, bool) { return 0, false }
+func zero([]byte) (uint64, bool) { return 0, false }
 
 // TestServe: every line has its answer, in order, however the input is cut.
 func TestServe(t *testing.T) {
@@ -216,7 +216,7 @@ func TestServe(t *testing.T) {
 	in.WriteString("last")
 	want.WriteString("<last>")
 	q := symbolizers.Questions{
-		Addr:     func(line string) (uint64, bool) { n, _ := strconv.ParseUint(line, 10, 64); return n, false },
+		Addr:     func(line []byte) (uint64, bool) { n, _ := strconv.ParseUint(string(line), 10, 64); return n, false },
 		Answerer: each(func(dst []byte, line string) []byte { return append(append(append(dst, '<'), line...), '>') }),
 	}
 	for _, most := range []int{1 << 20, 4095} {
@@ -271,8 +271,8 @@ func TestServeLong(t *testing.T) {
 // TestServeLarge: answers that take too much memory together are in order, too.
 func TestServeLarge(t *testing.T) {
 	const lines, size = 3000, 100_000
-	q := symbolizers.Questions{Addr: func(line string) (uint64, bool) {
-		n, _ := strconv.ParseUint(line, 10, 64)
+	q := symbolizers.Questions{Addr: func(line []byte) (uint64, bool) {
+		n, _ := strconv.ParseUint(string(line), 10, 64)
 		return n * 7919 % lines, false
 	},
 		Answerer: each(func(dst []byte, line string) []byte { return fmt.Appendf(dst, "%*s\n", size-1, line) })}
@@ -358,7 +358,7 @@ func FuzzGNU(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		g := symbolizers.GNU{Addresses: true, Functions: true, Inlines: true, Demangle: true, Wide: true}
-		addr, plain := g.Addr(line)
+		addr, plain := g.Addr([]byte(line))
 		answer, _ := g.Answerer(file)().Answer(g.Head(nil, addr), symbolizers.Question{Addr: addr, Plain: plain})
 		got := string(answer)
 		if !strings.HasPrefix(got, fmt.Sprintf("0x%016x\n", addr)) || strings.Count(got, "\n")%2 != 1 {
