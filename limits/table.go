@@ -29,7 +29,7 @@ var about = [...]struct {
 	{limitof.PackageWindow, "bytes of the window of a package's compression", bound{base: 128 << 20}},
 	{limitof.Members, "ELF files, archives and directories (squashfs) in a package, by 64ths of its size", bound{base: 8 << 10, perByte: 1}},
 
-	{limitof.LookupUnit, "bytes of memory for a unit in a lookup, by the size of the file", bound{base: 20 << 20, perByte: 12}},
+	{limitof.LookupUnit, "bytes of memory for a unit in a lookup, by the size of the file", bound{base: 14 << 20, perByte: 12}},
 
 	{limitof.CheckInput, "bytes read of a pipe", bound{base: 4 << 30}},
 	{limitof.CheckLines, "line records of a symbol file", bound{base: 1 << 26}},
