@@ -56,10 +56,10 @@ const maxLine = 1 << 20
 // answers before it takes others, and bytes of their answers.
 const (
 	blockSize   = 1 << 16
-	mostBlocks  = 128
-	mostLines   = 1 << 17
-	mostAnswers = 16 << 20
-	allAnswers  = 20 << 20
+	mostBlocks  = 40
+	mostLines   = 3 << 15
+	mostAnswers = 12 << 20
+	allAnswers  = 15 << 20
 	chunkSize   = 128
 	mostChunk   = 2 << 20
 )
