@@ -238,6 +238,9 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 		return dst, err
 	}
 	sym, ok := x.table().at(addr)
+	if last >= from {
+		dst[from].Until = min(dst[from].Until, sym.Until) // the next symbol has a name for what DWARF does not name
+	}
 	stub := false
 	if !ok && last < from {
 		sym, stub = x.plt().at(addr)
@@ -251,7 +254,6 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 		last = len(dst) - 1
 	}
 	dst[last].Name, dst[last].Linkage, dst[last].Start = sym.Name, sym.Name, sym.Addr
-	dst[from].Until = min(dst[from].Until, sym.Until)
 	return dst, err
 }
 

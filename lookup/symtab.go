@@ -242,11 +242,11 @@ func (t *symbolTable) last(addr uint64) (best *entry, next uint64) {
 	return best, 0
 }
 
-// below returns the last symbol at or below addr, if addr is in its section.
+// below returns the last symbol at or below addr, if addr is in its section. Until is set in any case.
 func (t *symbolTable) below(addr uint64) (Symbol, bool) {
 	e, next := t.last(addr)
 	if e == nil || addr >= e.end && addr-e.addr >= e.size {
-		return Symbol{}, false
+		return Symbol{Until: next}, false
 	}
 	s := t.symbol(e)
 	s.Until = next
@@ -258,11 +258,11 @@ func (t *symbolTable) below(addr uint64) (Symbol, bool) {
 	return s, true
 }
 
-// at returns the symbol that covers addr, or the last one below if its size is not known.
+// at returns the symbol that covers addr, or the last one below if its size is not known. Until is set in any case.
 func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 	s, ok := t.below(addr)
 	if !ok || s.Size > 0 && addr-s.Addr >= s.Size {
-		return Symbol{}, false
+		return Symbol{Until: s.Until}, false
 	}
 	return s, true
 }

@@ -49,20 +49,21 @@ type Scratch struct {
 	bytes  int                  // of known
 }
 
-// symbolAt is the symbol of the addresses of a file from one on to sym.Until.
+// symbolAt is the symbol of the addresses of a file from one on to sym.Until, if there is one.
 type symbolAt struct {
-	file *lookup.File
-	from uint64
-	sym  lookup.Symbol
+	file  *lookup.File
+	from  uint64
+	sym   lookup.Symbol
+	known bool
 }
 
 // of returns what find, a method of f, returns for an address: without a call if the symbol is that of the last one.
 func (s *symbolAt) of(f *lookup.File, addr uint64, find func(*lookup.File, uint64) (lookup.Symbol, bool)) (sym lookup.Symbol, known bool) {
 	if s.file == f && s.from <= addr && addr < s.sym.Until {
-		return s.sym, true
+		return s.sym, s.known
 	}
 	sym, known = find(f, addr)
-	*s = symbolAt{f, addr, sym}
+	*s = symbolAt{f, addr, sym, known}
 	return sym, known
 }
 
