@@ -12,7 +12,7 @@ import (
 // A form is how one kind of log writes an address. The groups of the expression are named like the fields of a
 // Reference; the group "at" is what the place replaces.
 type form struct {
-	needs string // a text that each such line has
+	needs []string // texts that each such line has: most lines lack one, and looking for these costs least
 	kind  lookup.Kind
 	ret   bool // addresses are return addresses
 	expr  *regexp.Regexp
@@ -36,75 +36,75 @@ const (
 
 // forms are in the order in which they are tried: the more a form says the earlier.
 var forms = sync.OnceValue(func() (list []form) {
-	add := func(needs string, kind lookup.Kind, ret bool, expr string, rest func(*Reference, string)) {
+	add := func(needs []string, kind lookup.Kind, ret bool, expr string, rest func(*Reference, string)) {
 		list = append(list, form{needs, kind, ret, regexp.MustCompile(expr), rest})
 	}
-	exact := func(needs string, kind lookup.Kind, expr string) { add(needs, kind, false, expr, nil) }
-	returns := func(needs string, kind lookup.Kind, expr string) { add(needs, kind, true, expr, nil) }
-	android := func(needs, expr string) { add(needs, lookup.Virtual, false, expr, tombstone) }
+	exact := func(kind lookup.Kind, expr string, needs ...string) { add(needs, kind, false, expr, nil) }
+	returns := func(kind lookup.Kind, expr string, needs ...string) { add(needs, kind, true, expr, nil) }
+	android := func(expr string, needs ...string) { add(needs, lookup.Virtual, false, expr, tombstone) }
 
 	// OpenHarmony: "#00 pc 000e8400 /system/lib/libx.so(f(int)+176)(a40044d0acb68107cfc4adb5049c0725)", "/system/lib/libx.so(f+176)"
 	const harmony = `(?P<at>\bpc +(?P<addr>[0-9a-f]{8,16})(?:\([0-9a-f]{8,16}\))? +(?P<module>/[^\s()]+)\(`
-	exact(" pc ", lookup.Virtual, harmony+`(?:.*\) ?\()?(?P<id>[0-9a-f]{32,40})\))`)
-	exact(" pc ", lookup.Virtual, harmony+`.*\))`)
+	exact(lookup.Virtual, harmony+`(?:.*\) ?\()?(?P<id>[0-9a-f]{32,40})\))`, " pc ")
+	exact(lookup.Virtual, harmony+`.*\))`, " pc ")
 
 	// Android: "#00 pc 0000000000012345  /system/lib64/libc.so (abort+164) (BuildId: 1234)"
 	// ".../base.apk!libx.so (offset 0x1000) (f(int (*)(char))+12) (BuildId: 1234)"
-	android(" pc ", `(?P<at>\bpc +(?:0x)?(?P<addr>[0-9a-f]{8,16})(?:\([0-9a-f]{8,16}\))?\s{1,3}(?P<module>/[^\s]+))`)
+	android(`(?P<at>\bpc +(?:0x)?(?P<addr>[0-9a-f]{8,16})(?:\([0-9a-f]{8,16}\))?\s{1,3}(?P<module>/[^\s]+))`, " pc ")
 	// Crashlytics, Google Play: "#00 pc 0x12345 libx.so (f+12) (BuildId: 1234)"
-	android(" pc 0x", `#\d+ +(?P<at>pc +`+address+` +(?P<module>[^\s()<>\[\]]+))`)
+	android(`#\d+ +(?P<at>pc +`+address+` +(?P<module>[^\s()<>\[\]]+))`, " pc 0x")
 	// ndk-stack: "#00 0x0000000000012345 /system/lib64/libc.so (abort+164) (BuildId: 1234)"
-	android(" 0x", `^#\d+ (?P<at>0x(?P<addr>[0-9a-f]{8,16}) (?P<module>/(?:apex|data|mnt|odm|product|system|system_ext|vendor)/[^\s]+))`)
+	android(`^#\d+ (?P<at>0x(?P<addr>[0-9a-f]{8,16}) (?P<module>/(?:apex|data|mnt|odm|product|system|system_ext|vendor)/[^\s]+))`, " 0x")
 	// Dart: "    #00 abs 0000007a1b4d5e6f virt 00000000002a5e6f _kDartIsolateSnapshotInstructions+0x1a5e6f"
-	returns(" virt ", lookup.Virtual, `(?P<at>\babs [0-9a-f]{8,16} virt (?P<addr>[0-9a-f]{8,16}) _kDart\w{1,40}(?:\+0x`+memory+`)?)`)
+	returns(lookup.Virtual, `(?P<at>\babs [0-9a-f]{8,16} virt (?P<addr>[0-9a-f]{8,16}) _kDart\w{1,40}(?:\+0x`+memory+`)?)`, " virt ")
 
 	// Linux on x86, of a process: "segfault at 0 ip 00005581c0a3d139 sp 00007ffc90 error 4 in app[1139,5581c0a3d000+1000]", since
 	// 6.8 with the file offset; "general protection fault ip:5581c0a3d139 sp:7ffc90 error:0 in app[5581c0a3d000+1000]".
-	exact(" in ", mapped, fault+`(?P<offset>`+memory+`),(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`)
-	exact(" in ", mapped, fault+`(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`)
+	exact(mapped, fault+`(?P<offset>`+memory+`),(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`, " sp", " error", " in ", "[")
+	exact(mapped, fault+`(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`, " sp", " error", " in ", "[")
 	// Linux, the address of the processor: "RIP: 0010:function+0x10/0x20", "pc : function+0x10/0x20"; SPARC: "TPC: <function+0x10/0x20>"
-	exact("/0x", lookup.Relative, `(?:\b(?:[RE]?IP|e?pc|PC|NIP|ERA|era|TPC|IAOQ\[0\]|PSW) *: |\bERET *\]: |\b(?:EIP|PC|pc|ip) is at |\bNIP |\bWARNING: )(?:.*[ :(<])?`+kernel)
+	exact(lookup.Relative, `(?:\b(?:[RE]?IP|e?pc|PC|NIP|ERA|era|TPC|IAOQ\[0\]|PSW) *: |\bERET *\]: |\b(?:EIP|PC|pc|ip) is at |\bNIP |\bWARNING: )(?:.*[ :(<])?`+kernel, "/0x")
 	// Linux, traces: " ? function+0x10/0x20 [module]"
-	returns("/0x", lookup.Relative, kernel)
+	returns(lookup.Relative, kernel, "/0x")
 
 	// Python's faulthandler: "Binary file \"/usr/bin/python3\", at f+0x1b [0x55d4]"
-	returns("Binary file ", lookup.Relative, `(?P<at>Binary file "(?P<module>[^"]+)", at (?P<symbol>[^+\s]*)\+`+address+` \[0x`+memory+`\])`)
+	returns(lookup.Relative, `(?P<at>Binary file "(?P<module>[^"]+)", at (?P<symbol>[^+\s]*)\+`+address+` \[0x`+memory+`\])`, "Binary file ")
 	// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"; of a program that is loaded
 	// where it was linked "./app() [0x40068b]". backtrace_symbols_fd: "./app(+0x1234)[0x55d4]", "./app[0x40068b]".
 	// Xorg: "/usr/lib/xorg/Xorg (function+0x1b) [0x55d4]"; DPDK: "./app (function+0x1b) [55d4]"
-	returns("+0x", lookup.Relative, `(?P<at>(?P<module>[^\s()]+) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`)
-	returns("[0x", lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+address+`\])\s*$`)
+	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]+) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
+	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+address+`\])\s*$`, "[0x")
 	// libexecinfo of the BSDs: "0x201bc3 <main+0x13> at /tmp/app"
-	returns("> at ", lookup.Relative, `(?P<at>0x`+memory+` <(?P<symbol>[^<>]*)\+`+address+`> at (?P<module>[^\s]+))`)
+	returns(lookup.Relative, `(?P<at>0x`+memory+` <(?P<symbol>[^<>]*)\+`+address+`> at (?P<module>[^\s]+))`, "> at ", "+0x")
 	// Kernels of the BSDs: "vpanic() at vpanic+0x17b/frame 0xfe00", "#1 0xc02fdd20 at vpanic+0x140", "at netbsd:vpanic+0x160"
-	returns(" at ", lookup.Relative, `(?:\(.*\)|0x`+memory+`) at (?P<at>(?:netbsd:)?(?P<symbol>[A-Za-z_.][\w.]*)\+`+address+`(?:/frame 0x`+memory+`)?)\s*$`)
+	returns(lookup.Relative, `(?:\(.*\)|0x`+memory+`) at (?P<at>(?:netbsd:)?(?P<symbol>[A-Za-z_.][\w.]*)\+`+address+`(?:/frame 0x`+memory+`)?)\s*$`, " at ", "+0x")
 
 	// systemd-coredump: "#0  0x00007f2b8 n/a (libc.so.6 + 0x8dd3c)"
-	exact(" + 0x", lookup.Relative, `#0 .*(?P<at>\((?P<module>[^()\s]+) \+ `+address+`\))`)
-	returns(" + 0x", lookup.Relative, `#\d+ .*(?P<at>\((?P<module>[^()\s]+) \+ `+address+`\))`)
+	exact(lookup.Relative, `#0 .*(?P<at>\((?P<module>[^()\s]+) \+ `+address+`\))`, " + 0x")
+	returns(lookup.Relative, `#\d+ .*(?P<at>\((?P<module>[^()\s]+) \+ `+address+`\))`, " + 0x")
 	// Breakpad's and rust-minidump's stacks: " 1  libx.so + 0x1234"
-	exact(" + 0x", lookup.Relative, `^ *\d+  (?P<at>(?P<module>[^\s()!]+) \+ `+address+`)\s*$`)
+	exact(lookup.Relative, `^ *\d+  (?P<at>(?P<module>[^\s()!]+) \+ `+address+`)\s*$`, " + 0x")
 	// Sanitizers: "#1 0x55d4  (/usr/bin/app+0x1234) (BuildId: 1234)"
-	exact("+0x", lookup.Relative, `(?P<at>\((?P<module>[^()\s][^()]*?)\+`+address+`\)`+buildID+`)`)
+	exact(lookup.Relative, `(?P<at>\((?P<module>[^()\s][^()]*?)\+`+address+`\)`+buildID+`)`, "+0x")
 	// HotSpot: "# C  [libx.so+0x1234]  f+0x14", "V  [libjvm.so+0x1234]  JavaThread::run()+0x14"
-	exact("+0x", lookup.Relative, `^# *[CVjJvA]  (?P<at>\[(?P<module>[^\s\[\]]+)\+`+address+`\])`)
+	exact(lookup.Relative, `^# *[CVjJvA]  (?P<at>\[(?P<module>[^\s\[\]]+)\+`+address+`\])`, "+0x", "[")
 	// HotSpot's other frames; OpenJ9: "monitor_wait+0x5a (0x00007F11 [libj9thr29.so+0x7cba])"
-	returns("+0x", lookup.Relative, `(?P<at>\[(?P<module>[^\s\[\]]+)\+`+address+`\])`)
+	returns(lookup.Relative, `(?P<at>\[(?P<module>[^\s\[\]]+)\+`+address+`\])`, "+0x", "[")
 	// Firefox: "#01: ???[/usr/lib/firefox/libxul.so +0x46d7415]", "UNKNOWN [/usr/lib/libX11.so.6 +0x0003A839]"
-	returns(" +0x", lookup.Relative, `(?P<at>(?:\?\?\?|UNKNOWN )?\[(?P<module>[^\[\]]+) \+`+address+`\])`)
+	returns(lookup.Relative, `(?P<at>(?:\?\?\?|UNKNOWN )?\[(?P<module>[^\[\]]+) \+`+address+`\])`, " +0x", "[")
 	// Node.js, of a program that is loaded where it was linked: " 1: 0xb090e0 node::Abort() [node]"
-	returns(": 0x", lookup.Virtual, `^ *\d+: (?P<at>`+address+` [^\[\]]*\[(?P<module>[^\[\]]+)\])\s*$`)
+	returns(lookup.Virtual, `^ *\d+: (?P<at>`+address+` [^\[\]]*\[(?P<module>[^\[\]]+)\])\s*$`, ": 0x", "[")
 	// ClickHouse: "1. DB::Exception::Exception(int) @ 0xbb91104 in /usr/bin/clickhouse"
-	returns("@ 0x", lookup.Virtual, `^ *\d+\. .* @ (?P<at>`+address+`(?: in (?P<module>/[^\s]+))?)\s*$`)
+	returns(lookup.Virtual, `^ *\d+\. .* @ (?P<at>`+address+`(?: in (?P<module>/[^\s]+))?)\s*$`, "@ 0x")
 	// glog, Abseil, folly: "PC: @     0x4005f7 main", "    @     0x40068b main"
-	exact("PC: @ ", lookup.Virtual, `\bPC: @ +(?P<at>`+address+`)`)
-	returns("    @ ", lookup.Virtual, `^    @ +(?P<at>`+address+`)`)
+	exact(lookup.Virtual, `\bPC: @ +(?P<at>`+address+`)`, "PC: @ ")
+	returns(lookup.Virtual, `^    @ +(?P<at>`+address+`)`, "    @ ")
 	// ESP32, with FILE: "Backtrace: 0x400d129a:0x3ffb2270 0x400d2305:0x3ffb2290"
-	exact("Backtrace:", lookup.Virtual, `(?P<at>\b0x(?P<addr>4[0-9a-f]{7}):0x3[0-9a-f]{7}\b)`)
+	exact(lookup.Virtual, `(?P<at>\b0x(?P<addr>4[0-9a-f]{7}):0x3[0-9a-f]{7}\b)`, "Backtrace:")
 	// Frames of BPF tools: "main+0x19 [app]"
-	returns("+0x", lookup.Relative, `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+`+address+` \[(?P<module>[^\s\[\]]+)\])`)
+	returns(lookup.Relative, `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+`+address+` \[(?P<module>[^\s\[\]]+)\])`, "+0x", "[")
 	// Seastar and others: "/opt/scylladb/libreloc/libc.so.6+0x72463 (BuildId: 1234)"
-	returns("+0x", lookup.Relative, `(?:^|[\s=:,;])(?P<at>(?P<module>[^\s()\[\]<>"'=,;+]+)\+`+address+`\b`+buildID+`)`)
+	returns(lookup.Relative, `(?:^|[\s=:,;])(?P<at>(?P<module>[^\s()\[\]<>"'=,;+]+)\+`+address+`\b`+buildID+`)`, "+0x")
 	return list
 })
 

@@ -11,6 +11,7 @@
 package logs
 
 import (
+	"slices"
 	"strings"
 
 	"symkit/lookup"
@@ -47,7 +48,7 @@ func Find(line string) []Reference {
 		return nil
 	}
 	for _, f := range forms() {
-		if !strings.Contains(line, f.needs) {
+		if slices.ContainsFunc(f.needs, func(text string) bool { return !strings.Contains(line, text) }) {
 			continue
 		}
 		var found []Reference
