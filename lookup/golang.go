@@ -21,9 +21,9 @@ type goTable struct {
 	names func() *symbolTable // the functions by name
 }
 
-// Bytes of memory that a function and a run of an inlined call take.
+// Bytes of memory that a function with its symbol, and a run of an inlined call take.
 const (
-	goFunctionMemory = 64
+	goFunctionMemory = 96
 	goRunMemory      = 256
 )
 
@@ -42,6 +42,7 @@ func (x *module) openGo() (*goTable, error) {
 	size := uint64(f.Size())
 	t := &goTable{table: table, runs: int(min(x.opt.Limits.Max(limitof.UnitRecords, size)/goRunMemory, math.MaxInt32))}
 	t.names = sync.OnceValue(func() *symbolTable { return t.symbols(x.opt.Limits.Max(limitof.Names, size)) })
+	t.funcs = make([]gosym.Func, 0, min(uint64(table.Len()), x.opt.Limits.Max(limitof.UnitRecords, size)/goFunctionMemory))
 	records := bounds.NewRecords(x.opt.Limits, limitof.UnitRecords, size)
 	for fn, err := range table.Funcs() {
 		if err == nil {
@@ -58,7 +59,7 @@ func (x *module) openGo() (*goTable, error) {
 
 // symbols returns the functions as symbols. Names can be shared, so most bounds the bytes of all.
 func (t *goTable) symbols(most uint64) *symbolTable {
-	r := &symbolReader{most: min(most, math.MaxUint32)}
+	r := &symbolReader{most: min(most, math.MaxUint32), all: make([]entry, 0, len(t.funcs))}
 	for i := range t.funcs {
 		fn := &t.funcs[i]
 		r.all = append(r.all, entry{addr: fn.Entry, size: fn.End - fn.Entry, end: fn.End, name: r.add(t.table.Name(fn.Name))})

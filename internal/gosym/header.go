@@ -38,6 +38,9 @@ type Table struct {
 // Version returns the layout of the table.
 func (t *Table) Version() Version { return t.version }
 
+// Len returns the number of functions, damaged ones too. The table has the bytes of a pair for each.
+func (t *Table) Len() int { return int(t.nfunc) }
+
 // HasInlines reports whether Inlines can give inlined calls: the table is of Go
 // 1.16 or later and, since Go 1.18, its module data has the address that inline trees count from.
 func (t *Table) HasInlines() bool {

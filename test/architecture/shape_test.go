@@ -44,7 +44,7 @@ var shapes = map[string]int{
 	"internal/dwarfx.Data methods":           47,
 	"internal/dwarfx.Unit fields":            28,
 	"internal/gosym.Table fields":            19,
-	"internal/gosym.Table methods":           39,
+	"internal/gosym.Table methods":           40,
 	"internal/dwarfx.scanner fields":         20,
 	"dump/internal/inlines.Placer fields":    27,
 	"emit.Index methods":                     44,
