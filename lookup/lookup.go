@@ -228,6 +228,15 @@ func (f *File) Symbols(dst []Symbol, name string, n int) []Symbol {
 	return f.source.symbols(dst, name, n)
 }
 
+// Named appends to dst the first n symbols of an ELF file whose mangled name reads as a text for people, by place in the
+// symbol table: "Codec::run(int)", or "Codec::run(int) [clone .cold]" of a copy. The first call reads all names.
+func (f *File) Named(dst []Symbol, text string, n int) []Symbol {
+	if f.image == nil {
+		return dst
+	}
+	return f.image.table().textual(dst, text, n)
+}
+
 // Load decodes all units, on Options.Jobs goroutines, as far as Options.Memory allows. It is worth its time
 // if many addresses are asked for. It returns the error of ctx.
 func (f *File) Load(ctx context.Context) error {

@@ -242,6 +242,29 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
+// TestNamed: symbols are found by the texts of their mangled names, copies by their suffixes.
+func TestNamed(t *testing.T) {
+	f := open(t, "cxx-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
+	for text, want := range map[string][]uint64{
+		"shop::(anonymous namespace)::book(int)":         {0x401060, 0x401430},
+		"shop::Heavy::~Heavy()":                          {0x401390, 0x401390, 0x4013a0},
+		"shop::Stack<int, 4>::push(int) [clone .isra.0]": {0x401090, 0x401440},
+		"shop::Stack<int, 4>::push(int)":                 nil,
+		"run":                                            nil, // which is no mangled name
+	} {
+		for _, n := range []int{1, 2, 10} {
+			var got []uint64
+			for _, s := range f.Named(nil, text, n) {
+				got = append(got, s.Addr)
+			}
+			slices.Sort(got)
+			if len(got) != min(n, len(want)) || n == 10 && !slices.Equal(got, want) {
+				t.Errorf("%s: the first %d are %#x, all %#x", text, n, got, want)
+			}
+		}
+	}
+}
+
 // setSymbol gives the symbol with an index in .symtab of a file of 64 bits another address and size.
 func setSymbol(t *testing.T, data []byte, index int, addr, size uint64) {
 	t.Helper()

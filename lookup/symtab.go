@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"hash/maphash"
 	"math"
 	"slices"
 	"sort"
@@ -26,7 +27,9 @@ type symbolTable struct {
 	asked atomic.Int32
 
 	sorted func() ordered
-	byName func() []int32 // indexes of all, by name
+	byName func() []int32  // indexes of all, by name
+	byText func() []uint64 // see sortTexts
+	seed   maphash.Seed    // of byText
 }
 
 // ordered is symbols by address, one for each address, and their addresses, which are searched.
@@ -89,9 +92,10 @@ func readSymbols(img *elfx.Image, l limits.Limits, lose func(...error)) *symbolT
 
 // newTable returns the table of symbols whose names are in text.
 func newTable(all []entry, text string) *symbolTable {
-	t := &symbolTable{all: all, text: text}
+	t := &symbolTable{all: all, text: text, seed: maphash.MakeSeed()}
 	t.sorted = sync.OnceValue(t.sort)
 	t.byName = sync.OnceValue(t.sortNames)
+	t.byText = sync.OnceValue(t.sortTexts)
 	return t
 }
 
@@ -208,6 +212,49 @@ func (t *symbolTable) sortNames() []int32 {
 		return cmp.Or(cmp.Compare(t.of(x.name), t.of(y.name)), cmp.Compare(x.addr, y.addr))
 	})
 	return list
+}
+
+// sortTexts returns the mangled names by their texts: in the upper half the upper half of the text's hash, in the lower
+// half the index of the symbol. The texts themselves would take a multiple of the symbols' memory.
+func (t *symbolTable) sortTexts() []uint64 {
+	var list []uint64
+	for i := range t.all {
+		name := t.of(t.all[i].name)
+		if demangle.IsMangled([]byte(name)) {
+			list = append(list, maphash.String(t.seed, symbolText(name))&^math.MaxUint32|uint64(i))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// clone begins what the text of a copy of a function has behind the function's, as binutils and the ABI's demangler write
+// it: " [clone .cold]".
+const clone = " [clone "
+
+// symbolText returns the text for people of a symbol's name.
+func symbolText(name string) string {
+	text, _ := demangle.Demangle([]byte(name))
+	suffix := name[len(demangle.Base([]byte(name))):]
+	if suffix != "" {
+		text += clone + suffix + "]"
+	}
+	return text
+}
+
+// textual appends the first n symbols with a text for people.
+func (t *symbolTable) textual(dst []Symbol, text string, n int) []Symbol {
+	text = strings.ReplaceAll(text, "]"+clone, "") // of several suffixes
+	hash := maphash.String(t.seed, text) &^ math.MaxUint32
+	list := t.byText()
+	at, _ := slices.BinarySearch(list, hash)
+	for from := len(dst); at < len(list) && list[at]&^math.MaxUint32 == hash && len(dst)-from < n; at++ {
+		s := t.symbol(&t.all[uint32(list[at])])
+		if symbolText(s.Name) == text {
+			dst = append(dst, s)
+		}
+	}
+	return dst
 }
 
 // of returns a text.

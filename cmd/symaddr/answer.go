@@ -22,6 +22,7 @@ type answerer struct {
 	file    *lookup.File // of addresses, or nil
 	known   string       // JSON of file
 	frames  []lookup.Frame
+	addrs   []uint64
 	scratch symbolizers.Scratch
 }
 
@@ -118,39 +119,35 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 	if r.BuildID != nil && f.BuildID() != nil && !bytes.Equal(r.BuildID, f.BuildID()) {
 		return dst, false // of another build
 	}
-	addr, ok := address(f, r)
-	if !ok {
-		return dst, false
+	a.addrs = addresses(a.addrs[:0], f, r)
+	from := len(dst)
+	for i, addr := range a.addrs {
+		if r.Return && addr > 0 {
+			addr--
+		}
+		at := len(dst)
+		dst = a.calls(dst, f, addr)
+		if i > 0 { // functions of one name, as those of a header in several units, can have one place
+			same := bytes.Equal(dst[from:at], dst[at:])
+			dst = dst[:at]
+			if !same {
+				return dst[:from], false
+			}
+		}
 	}
-	if r.Return && addr > 0 {
-		addr--
-	}
+	return dst, len(dst) > from
+}
+
+// calls appends the frames of an address, on one line.
+func (a *answerer) calls(dst []byte, f *lookup.File, addr uint64) []byte {
 	frames := a.framesAt(f, addr)
-	if len(frames) == 0 {
-		return dst, false
-	}
 	for i := range frames {
 		if i > 0 {
 			dst = append(dst, " (inlined by) "...)
 		}
 		dst = a.frame(dst, &frames[i])
 	}
-	return dst, true
-}
-
-// address returns the virtual address of a reference into f. ok is false if nothing is known of it.
-func address(f *lookup.File, r *logs.Reference) (addr uint64, ok bool) {
-	if r.Symbol != "" {
-		syms := f.Symbols(nil, r.Symbol, 1)
-		if len(syms) == 0 {
-			return 0, false
-		}
-		return r.Addr + syms[0].Addr, true
-	}
-	if r.Mapping.Limit != 0 {
-		return r.Mapping.Address(f, r.Addr)
-	}
-	return f.Address(r.Kind, r.Addr)
+	return dst
 }
 
 // framesAt returns the frames to show, until the next call.

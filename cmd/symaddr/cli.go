@@ -205,6 +205,9 @@ func (c *cli) warn(errs ...error) {
 // errAddress: a text is no address.
 var errAddress = errors.New("want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10")
 
+// mostChoices is how many addresses of one name an error has.
+const mostChoices = 16
+
 // address reads an address of f: a number, or a symbol and an offset.
 func (c *cli) address(f *lookup.File, text string) (uint64, error) {
 	n, err := number(text)
@@ -216,19 +219,23 @@ func (c *cli) address(f *lookup.File, text string) (uint64, error) {
 		return addr, nil
 	}
 
-	name, offset, plus := strings.Cut(text, "+")
-	n = 0
-	if plus {
-		n, err = strconv.ParseUint(offset, 0, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
+	name, n := text, uint64(0)
+	plus := strings.LastIndexByte(text, '+') // operator+(A, B)+0x10
+	if plus >= 0 {
+		offset, err := strconv.ParseUint(text[plus+1:], 0, 64)
+		if err == nil {
+			name, n = text[:plus], offset
 		}
 	}
-	syms := f.Symbols(nil, name, 1)
-	if len(syms) == 0 {
+	all := after(nil, f, name, n, 0)
+	switch len(all) {
+	case 0:
 		return 0, fmt.Errorf("%s: %s: %w", f.Path(), text, errAddress)
+	case 1:
+		return all[0], nil
 	}
-	return syms[0].Addr + n, nil
+	list := strings.Trim(fmt.Sprintf("%#x", all[:min(len(all), mostChoices)]), "[]")
+	return 0, fmt.Errorf("%s: %s: %d symbols have this name: give an address, %s", f.Path(), text, len(all), strings.ReplaceAll(list, " ", ", "))
 }
 
 // isOf reports whether a reference is into f: its build id is that of f, or the names are the same.

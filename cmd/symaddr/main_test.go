@@ -62,6 +62,10 @@ func TestSymaddr(t *testing.T) {
 		{"", "#1 0x1 (" + path + "+0x12de)\n", "#1 0x1 " + inline + "\n"},
 		{"", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n"},
 		{"", path + "(run+0x6f) [0x1]\n", inline + "\n"},
+		{"", path + "(shop::Heavy::~Heavy()+0x5) [0x1]\n", "shop::Heavy::~Heavy() at /symkit/src/cxx.h:25:7\n"},
+		{"FILE", " 3: (shop::Stack<int, 4>::push(int) [clone .isra.0]+0x5) [0x1]\n", " 3: shop::Stack<int, 4>::push(int) at /symkit/src/cxx.h:46:2\n"}, // of both units
+		{"FILE", " ? _ZN4shop12_GLOBAL__N_14bookEi+0x4/0x10\n", " ? _ZN4shop12_GLOBAL__N_14bookEi+0x4/0x10\n"},
+		{"FILE", " ? _ZN4shop12_GLOBAL__N_14bookEi+0x4/0x49\n", " ? shop::(anonymous namespace)::book(int) at /symkit/src/cxx.cc:16:10\n"},
 	} {
 		got := runWith(t, "symaddr", tt.stdin, strings.Fields(strings.ReplaceAll(tt.args, "FILE", program86))...)
 		if want := (ran{0, tt.want, ""}); got != want {
@@ -168,11 +172,12 @@ func TestMessages(t *testing.T) {
 		return run(ctx, args, strings.NewReader(""), stdout, stderr)
 	}}
 	p.Messages(t, "symaddr: error: ", map[string]programtest.Message{
-		"missing 10":          {1, "missing: no such file or directory"},
-		"main.go 10":          {1, "main.go: neither an ELF file, a symbol file nor a GSYM file: it is a text file"},
-		program86 + " zz":     {1, program86 + ": zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
-		program86 + " run+zz": {1, program86 + ": run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
-		"--build-id=zz x 1":   {80, "--build-id zz: want hexadecimal digits; see symaddr --help"},
+		"missing 10":      {1, "missing: no such file or directory"},
+		"main.go 10":      {1, "main.go: neither an ELF file, a symbol file nor a GSYM file: it is a text file"},
+		program86 + " zz": {1, program86 + ": zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		program86 + " _ZN4shop12_GLOBAL__N_14bookEi+1":  {1, program86 + ": _ZN4shop12_GLOBAL__N_14bookEi+1: 2 symbols have this name: give an address, 0x401061, 0x401431"},
+		program86 + " run+zz":                           {1, program86 + ": run+zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
+		"--build-id=zz x 1":                             {80, "--build-id zz: want hexadecimal digits; see symaddr --help"},
 		"--addresses=offset " + program86 + " ffffffff": {1, "ffffffff: no segment of " + program86 + " has this file offset"},
 		"--format=xml " + program86:                     {80, `--format must be one of "text","json" but got "xml"; see symaddr --help`},
 	})

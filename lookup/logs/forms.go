@@ -29,7 +29,7 @@ const (
 	digits  = `(?P<addr>[0-9a-fA-F]{1,16})`
 	address = `0x` + digits
 	memory  = `[0-9a-f]{1,16}` // an address in memory, which says nothing without the mapping
-	kernel  = `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+` + address + `/0x` + memory +
+	kernel  = `(?P<at>\b(?P<symbol>[A-Za-z_.$][\w.$]*)\+` + address + `/0x(?P<size>` + memory + `)` +
 		`(?: \[(?P<module>[\w-]+)(?:\([\w+-]*\))?(?: (?P<id>[0-9a-f]{40}))?[^\]]*\])?)`
 	fault = `\bip[: ](?P<ip>` + memory + `) .* in (?P<at>(?P<module>[^\[\]]+)\[`
 )
@@ -60,8 +60,8 @@ var forms = sync.OnceValue(func() (list []form) {
 
 	// Linux on x86, of a process: "segfault at 0 ip 00005581c0a3d139 sp 00007ffc90 error 4 in app[1139,5581c0a3d000+1000]", since
 	// 6.8 with the file offset; "general protection fault ip:5581c0a3d139 sp:7ffc90 error:0 in app[5581c0a3d000+1000]".
-	exact(mapped, fault+`(?P<offset>`+memory+`),(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`, " sp", " error", " in ", "[")
-	exact(mapped, fault+`(?P<start>`+memory+`)\+(?P<size>`+memory+`)\])`, " sp", " error", " in ", "[")
+	exact(mapped, fault+`(?P<offset>`+memory+`),(?P<start>`+memory+`)\+(?P<length>`+memory+`)\])`, " sp", " error", " in ", "[")
+	exact(mapped, fault+`(?P<start>`+memory+`)\+(?P<length>`+memory+`)\])`, " sp", " error", " in ", "[")
 	// Linux, the address of the processor: "RIP: 0010:function+0x10/0x20", "pc : function+0x10/0x20"; SPARC: "TPC: <function+0x10/0x20>"
 	exact(lookup.Relative, `(?:\b(?:[RE]?IP|e?pc|PC|NIP|ERA|era|TPC|IAOQ\[0\]|PSW) *: |\bERET *\]: |\b(?:EIP|PC|pc|ip) is at |\bNIP |\bWARNING: )(?:.*[ :(<])?`+kernel, "/0x")
 	// Linux, traces: " ? function+0x10/0x20 [module]"
@@ -72,8 +72,10 @@ var forms = sync.OnceValue(func() (list []form) {
 	// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"; of a program that is loaded
 	// where it was linked "./app() [0x40068b]". backtrace_symbols_fd: "./app(+0x1234)[0x55d4]", "./app[0x40068b]".
 	// Xorg: "/usr/lib/xorg/Xorg (function+0x1b) [0x55d4]"; DPDK: "./app (function+0x1b) [55d4]"
-	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]+) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
+	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]*[^\s():]) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
 	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+address+`\])\s*$`, "[0x")
+	// The same with names for people. MySQL: "/usr/sbin/mysqld(f(char const*)+0x1b) [0x55d4]"; Ceph, with FILE: " 3: (f(int)+0x1b) [0x55d4]"
+	returns(lookup.Relative, `(?:^|\s)(?P<at>(?P<module>[^\s()]+)?\((?P<symbol>[^\s()].*?)\+`+address+`\) ?\[0x`+memory+`\])`, "+0x", "(", "[0x")
 	// libexecinfo of the BSDs: "0x201bc3 <main+0x13> at /tmp/app"
 	returns(lookup.Relative, `(?P<at>0x`+memory+` <(?P<symbol>[^<>]*)\+`+address+`> at (?P<module>[^\s]+))`, "> at ", "+0x")
 	// Kernels of the BSDs: "vpanic() at vpanic+0x17b/frame 0xfe00", "#1 0xc02fdd20 at vpanic+0x140", "at netbsd:vpanic+0x160"
@@ -126,12 +128,12 @@ func (f *form) reference(line string, m []int) (r Reference, ok bool) {
 		id = nil
 	}
 	at := 2 * f.expr.SubexpIndex("at")
-	r = Reference{From: m[at], To: m[at+1], Module: group("module"), BuildID: id, Symbol: group("symbol"), Kind: f.kind, Addr: number("addr"), Return: f.ret}
+	r = Reference{From: m[at], To: m[at+1], Module: group("module"), BuildID: id, Symbol: group("symbol"), Size: number("size"), Kind: f.kind, Addr: number("addr"), Return: f.ret}
 	if f.kind == mapped {
 		start, offset := number("start"), number("offset")
 		r.Addr = number("ip")
 		into := r.Addr - start
-		r.Mapping = lookup.Mapping{Start: start, Limit: start + number("size"), Offset: offset - into, Whole: group("offset") == ""}
+		r.Mapping = lookup.Mapping{Start: start, Limit: start + number("length"), Offset: offset - into, Whole: group("offset") == ""}
 		if r.Addr < start || r.Addr >= r.Mapping.Limit || !r.Mapping.Whole && into > offset {
 			return r, false
 		}

@@ -25,8 +25,10 @@ type Reference struct {
 	Module string
 	// BuildID is that of the module, nil if the line does not say.
 	BuildID []byte
-	// Symbol is the symbol that Addr is relative to, "" if there is none.
+	// Symbol is the symbol that Addr is relative to, or its name for people, "" if there is none.
 	Symbol string
+	// Size is that of the symbol with the padding behind, in bytes, 0 if the line does not say.
+	Size uint64
 	// Kind says what Addr is, if Symbol is "" and Mapping is not set: virtual, or relative.
 	Kind lookup.Kind
 	Addr uint64
