@@ -46,6 +46,15 @@ func (l Language) IsAda() bool {
 	return l == 0x03 || l == 0x0d || l == 0x2e || l == 0x2f
 }
 
+// IsFortran reports whether the language is Fortran, of any year.
+func (l Language) IsFortran() bool {
+	switch l {
+	case 0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d:
+		return true
+	}
+	return false
+}
+
 // IsHaskell reports whether the language is Haskell.
 func (l Language) IsHaskell() bool { return l == 0x18 }
 
@@ -55,7 +64,7 @@ func (l Language) Separator() string {
 	switch {
 	case l.isC():
 		return ""
-	case l.isCxx(), l == 0x1c: // Rust
+	case l.isCxx(), l == 0x1c, l.IsFortran(): // 0x1c: Rust
 		return "::"
 	}
 	switch l {

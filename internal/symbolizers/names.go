@@ -160,9 +160,9 @@ const (
 	maxName    = 1 << 14
 )
 
-// scoped matches names in a dependent scope with template arguments, which the library misreads: it gives
-// std::swap<int>(int&, int&) of clang another type.
-var scoped = regexp.MustCompile(`sr[N0-9]`)
+// misread matches names in a dependent scope with template arguments, and constructor templates with ABI tags, of which the
+// library gives some another type: std::swap<int>(int&, int&) of clang, string::string[abi:v1]<0>(char const*).
+var misread = regexp.MustCompile(`sr[N0-9]|C[1-5]B[0-9a-z_]+I`)
 
 // llvmName demangles a name as llvm-symbolizer does: names of the older Rust are taken for C++'s, and what a compiler
 // appended is in one pair of parentheses.
@@ -186,8 +186,8 @@ func llvmName(name string) (text string) {
 			return name
 		}
 		return text + suffix
-	case scoped.MatchString(name):
-		return gnuName(name)
+	case misread.MatchString(name):
+		return strings.ReplaceAll(strings.ReplaceAll(gnuName(name), "> >", ">>"), "> >", ">>") // of three, too
 	}
 	text, err := library.ToString(base, library.MaxLength(maxTextLog), library.LLVMStyle, library.NoRust)
 	if err != nil {

@@ -139,7 +139,9 @@ func TestNames(t *testing.T) {
 		{"._ZN1a1bEv", ".a::b()", "._ZN1a1bEv"},
 		{"_ZSt4swapIiENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS3_ESt18is_move_assignableIS3_EEE5valueEvE4typeERS3_SC_",
 			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)",
-			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)"},
+			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int>>, std::is_move_constructible<int>, std::is_move_assignable<int>>::value, void>::type std::swap<int>(int&, int&)"},
+		{"_ZN1aI1bIS_IiEEEC2B9nqe230101ILi0EEEPKcRKS3_", "a<b<a<int> > >::a[abi:nqe230101]<0>(char const*, a<b<a<int> > > const&)",
+			"a<b<a<int>>>::a[abi:nqe230101]<0>(char const*, a<b<a<int>>> const&)"},
 	} {
 		err := os.WriteFile(path, []byte("MODULE Linux x86_64 0 names\nFUNC 10 10 0 "+tt.name+"\n"), 0o666)
 		if err != nil {

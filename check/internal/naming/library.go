@@ -179,6 +179,7 @@ func isDeep(name string) bool {
 //     join a function's are lost;
 //   - constructors of classes in modules are called Class@module, template parameters of lambdas by
 //     other numbers;
+//   - the first parameter of a constructor template with ABI tags is taken for a return type;
 //   - the types in alignof and typeid are no candidates for substitution;
 //   - functions among the template arguments of the function around a local name lack their types;
 //   - a function that is called in an expression has its type if it is a template's: "int g<int>(g)".
@@ -204,6 +205,9 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 				worst = misread
 			}
 		case *demangle.Template:
+			if isTaggedConstructor(a.Name) {
+				worst = misread
+			}
 			if joined && slices.ContainsFunc(a.Args, isQualified) {
 				worst = max(worst, rare)
 			}
@@ -225,6 +229,19 @@ func errs(linkage string, ast demangle.AST) (worst trust) {
 		return worst != misread
 	})
 	return worst
+}
+
+// isTaggedConstructor reports whether a name is that of a constructor with ABI tags.
+func isTaggedConstructor(a demangle.AST) bool {
+	if q, ok := a.(*demangle.Qualified); ok {
+		a = q.Name
+	}
+	tagged := false
+	for t, ok := a.(*demangle.TaggedName); ok; t, ok = a.(*demangle.TaggedName) {
+		a, tagged = t.Name, true
+	}
+	_, ok := a.(*demangle.Constructor)
+	return ok && tagged
 }
 
 // isCallOfTemplate reports whether an expression calls a function of a template by its mangled name (clL_Z1gIiE…).

@@ -91,12 +91,18 @@ func (k *Key) ID() []byte {
 // isLabel reports whether the linkage name is an assembler label and there is a plain
 // name too. Ada's plain names are encoded, and no better than a label. Haskell's are the name
 // of a function in the source, without its module and the same for much code, or
-// a number where the compiler made the code (L7133701809754875330 for Main_area_info).
+// a number where the compiler made the code (L7133701809754875330 for Main_area_info). Compilers of Fortran other than
+// GCC's and LLVM's join the names of a module and its procedure, each otherwise (Intel's mesh_mp_area_): the DWARF has
+// both names.
 func (k *Key) isLabel() bool {
 	if len(k.Linkage) == 0 || len(k.Plain) == 0 || k.Language.IsAda() || k.Language.IsHaskell() {
 		return false
 	}
-	return demangle.IsLabel(uint16(k.Language), k.Linkage) && !k.isQualified()
+	language := uint16(k.Language)
+	if k.Language.IsFortran() && !bytes.EqualFold(bytes.TrimRight(k.Linkage, "_"), k.Plain) {
+		language = 0
+	}
+	return demangle.IsLabel(language, k.Linkage) && !k.isQualified()
 }
 
 // isQualified reports whether the linkage name is the plain name after a scope and a dot.

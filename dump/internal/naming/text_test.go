@@ -47,6 +47,31 @@ func TestSharedLabel(t *testing.T) {
 	}
 }
 
+// TestFortranLabel: a linkage name of a procedure of a module is a label where only its compiler knows the form.
+func TestFortranLabel(t *testing.T) {
+	for _, tt := range []struct {
+		linkage, plain string
+		want           bool
+	}{
+		{"__mesh_MOD_area", "area", false},
+		{"_QMmeshParea", "area", false},
+		{"my_mp_solve_", "my_mp_solve", false},
+		{"solve_it__", "solve_it", false},
+		{"SOLVE", "solve", true},
+		{"mesh_mp_area_", "area", true}, // Intel's
+		{"mesh_mp_area_ip_scaled_", "SCALED", true},
+		{"mesh_area_", "area", true}, // NVIDIA's
+		{"area$mesh_", "area", true}, // Cray's
+		{"c_area", "area", true},     // bind(C, name="c_area")
+		{"mesh_mp_area_", "", false},
+	} {
+		k := newKey(&dwarfx.Unit{Language: 0x0e}, dwarfx.Naming{Linkage: []byte(tt.linkage), Name: []byte(tt.plain)}, dwarfx.Naming{}, nil)
+		if label := k.Linkage == nil; label != tt.want {
+			t.Errorf("%s, %q: a label: %v", tt.linkage, tt.plain, label)
+		}
+	}
+}
+
 // TestSymbol: a symbol that is not mangled leaves the function its plain name.
 func TestSymbol(t *testing.T) {
 	const cxx = dwarfx.Language(4)
