@@ -122,6 +122,10 @@ func openELF(path string) (*elfx.File, error) {
 		return f, err
 	}
 	if pkg.IsFile(path, limits.Limits{}) {
+		f, err := pkg.OpenMember(path, "", limits.Limits{})
+		if !errors.Is(err, pkg.ErrNoMember) {
+			return f, err
+		}
 		names, err := pkg.Names(path, maxNames, limits.Limits{})
 		if err != nil {
 			return nil, err

@@ -43,6 +43,8 @@ func pack(format string, files []pkgtest.File) (packed []byte, layout []pkgtest.
 		return pkgtest.Arch(files...), nil
 	case "oci":
 		return nil, pkgtest.Layout(how, pkgtest.Tar(files...))
+	case "file":
+		return pkgtest.Compress(how, files[0].Data), nil
 	case "image":
 		return pkgtest.Tar(pkgtest.Layout(how, pkgtest.Tar(files...))...), nil
 	}

@@ -48,10 +48,11 @@ func names(inputs []input) (names []string) {
 	return names
 }
 
-// TestFindImages: snaps and AppImages below a directory are packages.
+// TestFindImages: snaps, AppImages and compressed modules of the kernel below a directory are packages.
 func TestFindImages(t *testing.T) {
 	const appImage = "\x7fELF\x02\x01\x01\x00AI\x02"
-	tree(t, map[string]string{"d/app.AppImage": appImage, "d/app.snap": "hsqs", "d/first.AppImage": appImage[:10] + "\x01", "x.AppImage": appImage})
+	tree(t, map[string]string{"d/app.AppImage": appImage, "d/app.snap": "hsqs", "d/first.AppImage": appImage[:10] + "\x01", "x.AppImage": appImage,
+		"d/ext4.ko.gz": "\x1f\x8b\x08", "d/other.gz": "\x1f\x8b\x08", "d/x.ko": "text"})
 	f := Finder{Recurse: true}
 	for _, path := range []string{"d", "x.AppImage"} {
 		err := f.Add(context.Background(), path)
@@ -65,7 +66,7 @@ func TestFindImages(t *testing.T) {
 			packages = append(packages, f.inputs[i].Path)
 		}
 	}
-	if want := []string{"d/app.AppImage", "d/app.snap", "x.AppImage"}; !slices.Equal(packages, want) || len(f.inputs) != 4 {
+	if want := []string{"d/app.AppImage", "d/app.snap", "d/ext4.ko.gz", "x.AppImage"}; !slices.Equal(packages, want) || len(f.inputs) != 5 {
 		t.Errorf("%q of %d inputs", packages, len(f.inputs))
 	}
 }

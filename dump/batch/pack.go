@@ -63,7 +63,7 @@ func (p *pack) walk(ctx context.Context, v pkg.Visitor) error {
 	}
 
 	in := &interruptible{ctx: ctx, r: file}
-	v.Limits = p.limits
+	v.Limits, v.Name = p.limits, filepath.Base(p.path)
 	if p.blob {
 		v.Blob = filepath.ToSlash(p.path)
 	}

@@ -118,7 +118,7 @@ var allowed = map[string][]string{
 	"elfx/companion":                 {"elfx", "internal/mem", "internal/quantity", "internal/wire", "limits"},
 	"elfx/debuginfod":                {"elfx", "internal/address", "internal/download", "internal/filecache", "internal/limitof", "internal/smallfile", "limits"},
 	"elfx/archive/internal/squashfs": {"internal/wire", "located"},
-	"elfx/archive/pkg":               {"elfx", "elfx/archive/internal/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/wire", "limits", "located"},
+	"elfx/archive/pkg":               {"elfx", "elfx/archive/internal/squashfs", "internal/bounds", "internal/filename", "internal/gunzip", "internal/limitof", "internal/mem", "internal/spool", "internal/wire", "limits", "located"},
 	"test/elftest":                   {"located"},
 	"elfx/internal/reloc":            {"internal/wire"},
 

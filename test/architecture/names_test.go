@@ -26,7 +26,7 @@ var publicNames = map[string]int{
 	"dump/upkeep":          15,
 	"elfx":                 90,
 	"elfx/archive":         12,
-	"elfx/archive/pkg":     19,
+	"elfx/archive/pkg":     21,
 	"elfx/companion":       38,
 	"elfx/debuginfod":      20,
 	"elfx/identity":        5,

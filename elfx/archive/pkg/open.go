@@ -14,8 +14,8 @@ import (
 	"symkit/located"
 )
 
-// errNoMember: the package has no ELF file of the name.
-var errNoMember = errors.New("no such ELF file in the package")
+// ErrNoMember: the package has no ELF file of the name.
+var ErrNoMember = errors.New("no such ELF file in the package")
 
 // IsFile reports whether the file at path is a package.
 func IsFile(path string, l limits.Limits) bool {
@@ -40,24 +40,27 @@ func Names(path string, n int, l limits.Limits) (names []string, err error) {
 	return names, err
 }
 
-// OpenMember reads the ELF file of the given name into memory.
+// OpenMember reads the ELF file of the given name into memory; without a name, the one that the package is, compressed.
 func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error) {
 	err = walkFile(path, l, func(m Member, r io.Reader) error {
-		if m.Name != name {
+		switch {
+		case name == "" && !m.Whole:
+			return ErrStop
+		case name != "" && m.Name != name:
 			return nil
 		}
 		data, err := readMember(path, m, r, l)
 		if err != nil {
 			return err
 		}
-		file, err = elfx.Options{Limits: l}.NewPart(path+separator+name, path, data)
+		file, err = elfx.Options{Limits: l}.NewPart(path+separator+m.Name, path, data)
 		if err != nil {
 			return err
 		}
 		return ErrStop
 	})
 	if err == nil && file == nil {
-		err = fmt.Errorf("%s: %w: %s", path, errNoMember, name)
+		err = fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)
 	}
 	return file, err
 }
@@ -75,7 +78,7 @@ func walkFile(path string, l limits.Limits, visit func(Member, io.Reader) error)
 	}
 
 	var ended error // of visit, with a path
-	err = Walk(file, info.Size(), Visitor{Limits: l, At: file, File: func(m Member, r io.Reader) error {
+	err = Walk(file, info.Size(), Visitor{Limits: l, Name: info.Name(), At: file, File: func(m Member, r io.Reader) error {
 		err := visit(m, r)
 		if _, ok := errors.AsType[*located.Error](err); ok {
 			ended = err

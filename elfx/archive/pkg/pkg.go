@@ -72,7 +72,7 @@ func Is(head []byte, more func() (io.ReadCloser, error), l limits.Limits) bool {
 		head, _ := br.Peek(HeadSize)
 		unpack := compressionOf(head)
 		if unpack == nil {
-			return formatOf(head) != unknown
+			return isContent(head)
 		}
 		u, err := unpack(br, l)
 		if err != nil {
@@ -82,7 +82,12 @@ func Is(head []byte, more func() (io.ReadCloser, error), l limits.Limits) bool {
 		s = &counter{u, &w}
 	}
 	head, _ = bufio.NewReaderSize(s, HeadSize).Peek(HeadSize)
-	return formatOf(head) != unknown
+	return isContent(head)
+}
+
+// isContent reports whether a compressed stream that holds what begins with head is a package.
+func isContent(head []byte) bool {
+	return formatOf(head) != unknown || bytes.HasPrefix(head, []byte(elfMagic))
 }
 
 // others are formats that hold programs and are not read, by what they begin with, and what to do.
@@ -144,6 +149,9 @@ func (w *walker) stream(r *bufio.Reader, prefix string, depth, layers int) error
 		return fmt.Errorf("%w: a package of apk-tools 3; unpack it with apk extract", errUnread)
 	}
 
+	if layers > 0 && depth == 0 && bytes.HasPrefix(head, []byte(elfMagic)) {
+		return w.whole(Member{Name: withoutExtension(w.Name), Whole: true}, r, depth)
+	}
 	if compressionOf(head) == nil || layers == maxLayers {
 		long, _ := r.Peek(UnreadSize) // a shorter file is no ISO image
 		return cmp.Or(Unread(long), errNotPackage)

@@ -314,11 +314,43 @@ func TestOpenMember(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"usr/bin/app", "usr/bin/hello"}) || !IsFile(path, limits.Limits{}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, errNoMember) {
+	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, ErrNoMember) {
 		t.Error(err)
 	}
 	if _, err := OpenMember(path, "usr/bin/app", limits.Limits{}); err == nil || !strings.HasPrefix(err.Error(), path+"!/usr/bin/app: ") {
 		t.Error(err)
+	}
+}
+
+// TestCompressed: an ELF file that is compressed as a whole is a package of this file. In packages, modules of the kernel
+// are; other compressed files are data.
+func TestCompressed(t *testing.T) {
+	module := content("module")
+	for _, how := range []string{"gzip", "xz", "lzma", "zstd"} {
+		packed := pkgtest.Compress(how, module)
+		var got []Member
+		visit := Visitor{Name: "ext4.ko." + how, File: func(m Member, r io.Reader) error {
+			data, err := io.ReadAll(r)
+			if !bytes.Equal(data, module) {
+				t.Errorf("%s: %q, %v", how, data, err)
+			}
+			got = append(got, m)
+			return err
+		}}
+		err := Walk(bytes.NewReader(packed), int64(len(packed)), visit)
+		if want := (Member{"ext4.ko", int64(len(module)), true}); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %+v, %v", how, got, err)
+		}
+		again := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }
+		if !Is(packed, again, limits.Limits{}) {
+			t.Errorf("%s: no package", how)
+		}
+
+		lines, err := seen(pkgtest.Tar(pkgtest.File{Name: "a/ext4.ko." + how, Data: packed}, pkgtest.File{Name: "app." + how, Data: packed},
+			pkgtest.File{Name: "b.ko." + how, Data: packed[:len(packed)-5]}, pkgtest.File{Name: "c.ko." + how, Data: pkgtest.Compress(how, []byte("text"))}))
+		if err != nil || len(lines) != 2 || !strings.HasPrefix(lines[0], "a/ext4.ko") || !strings.HasPrefix(lines[1], "b.ko."+how+": damaged package") {
+			t.Errorf("%s: %q, %v", how, lines, err)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"symkit/elfx/archive/internal/squashfs"
 	"symkit/internal/wire"
@@ -83,25 +82,6 @@ type imageErrors struct{ r io.Reader }
 func (r imageErrors) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	return n, damage(err, "")
-}
-
-// anywhere calls read with the rest of r as a file that can be read at any place: Visitor.At, or a
-// temporary file, which vanishes with the call.
-func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io.SectionReader) error) error {
-	if w.At != nil && depth == 0 && layers == 0 {
-		return read(io.NewSectionReader(w.At, 0, int64(w.size)))
-	}
-	file, err := os.CreateTemp("", "dump_syms-*.squashfs")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	n, err := io.Copy(file, r)
-	if err != nil {
-		return err
-	}
-	return read(io.NewSectionReader(file, 0, n))
 }
 
 // elfEnd returns the size of the ELF file at the start of a file: its section headers, or its last

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"strings"
 
 	"symkit/internal/bounds"
 	"symkit/internal/limitof"
+	"symkit/internal/spool"
 	"symkit/limits"
 )
 
@@ -53,12 +55,16 @@ type Member struct {
 	Name string
 	// Size is the length in bytes. The stream may end before.
 	Size int64
+	// Whole is set if the package is this file alone, compressed: ext4.ko.zst.
+	Whole bool
 }
 
 // Visitor has the functions that Walk calls for each file that it finds.
 type Visitor struct {
 	// Limits bound the unpacked size of the package. The zero value is the default.
 	Limits limits.Limits
+	// Name is that of the package. An ELF file that is compressed as a whole is called so, without the extension.
+	Name string
 	// Blob is the path of the package if it is a blob of an OCI image layout. Its bytes must have the
 	// digest in the path.
 	Blob string
@@ -137,14 +143,9 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	case bytes.HasPrefix(head, []byte(elfMagic)):
-		err := w.member(m.Name)
-		if err == nil {
-			err = w.File(m, r)
-		}
-		if !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
-			w.ended = err
-		}
-		return err
+		return w.elf(m, r)
+	case IsModule(m.Name, head):
+		return w.module(m, r, depth)
 	case !w.enters(m.Name, head, r):
 		return nil
 	case depth+1 >= maxNesting:
@@ -177,6 +178,72 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 	w.damaged(m.Name, err)
 	return nil
 }
+
+// elf passes an ELF file to File.
+func (w *walker) elf(m Member, r io.Reader) error {
+	err := w.member(m.Name)
+	if err == nil {
+		err = w.File(m, r)
+	}
+	if !errors.Is(err, ErrPackage) && !errors.Is(err, limits.ErrExceeded) {
+		w.ended = err
+	}
+	return err
+}
+
+// module passes a compressed module of the kernel to File. Damage costs the module alone.
+func (w *walker) module(m Member, r *bufio.Reader, depth int) error {
+	err := w.unpacked(r, "", func(r *bufio.Reader) error {
+		return w.whole(Member{Name: withoutExtension(m.Name)}, r, depth)
+	})
+	if err == nil || w.ended != nil || errors.Is(err, limits.ErrExceeded) {
+		return err
+	}
+	w.damaged(m.Name, err)
+	return nil
+}
+
+// whole passes a file to File, if it is an ELF file, whose size only its end tells.
+func (w *walker) whole(m Member, r *bufio.Reader, depth int) error {
+	head, err := r.Peek(len(elfMagic))
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if string(head) != elfMagic {
+		return nil
+	}
+	return w.anywhere(r, depth, 1, func(file *io.SectionReader) error {
+		m.Size = file.Size()
+		return w.elf(m, file)
+	})
+}
+
+// anywhere calls read with the rest of r as a file that can be read at any place: Visitor.At, or a
+// temporary file, which vanishes with the call.
+func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io.SectionReader) error) error {
+	if w.At != nil && depth == 0 && layers == 0 {
+		return read(io.NewSectionReader(w.At, 0, int64(w.size)))
+	}
+	file, err := spool.NewFile("", math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(file, r)
+	if err != nil {
+		return err
+	}
+	return read(file.Reader())
+}
+
+// IsModule reports whether a file with a name that begins with head is a module of Linux's kernel that is compressed, as
+// distributions install modules: ext4.ko.zst.
+func IsModule(name string, head []byte) bool {
+	return strings.HasSuffix(withoutExtension(name), ".ko") && compressionOf(head) != nil
+}
+
+// withoutExtension returns a name without the extension.
+func withoutExtension(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
 
 // member counts a file for which the caller of Walk may keep memory. A long name counts as
 // several files.
