@@ -153,7 +153,7 @@ func (f *Finder) file(path string) {
 func (f *Finder) search(ctx context.Context, dir string) error {
 	return f.walk(ctx, dir, func(path string, start []byte) {
 		switch {
-		case pkg.IsDistro(start) || pkg.IsImage(start) || pkg.IsModule(path, start):
+		case pkg.IsDistro(start) || pkg.IsImage(start) || pkg.IsKernel(path, start):
 			f.inputs = append(f.inputs, input{Path: path, Found: true, unread: &unread{}})
 		case isELF(start):
 			f.inputs = append(f.inputs, input{Path: path, Found: true, Limits: f.Limits})

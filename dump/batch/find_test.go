@@ -48,7 +48,7 @@ func names(inputs []input) (names []string) {
 	return names
 }
 
-// TestFindImages: snaps, AppImages and compressed modules of the kernel below a directory are packages.
+// TestFindImages: snaps, AppImages and compressed files of the kernel below a directory are packages.
 func TestFindImages(t *testing.T) {
 	const appImage = "\x7fELF\x02\x01\x01\x00AI\x02"
 	tree(t, map[string]string{"d/app.AppImage": appImage, "d/app.snap": "hsqs", "d/first.AppImage": appImage[:10] + "\x01", "x.AppImage": appImage,

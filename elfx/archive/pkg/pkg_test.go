@@ -322,8 +322,8 @@ func TestOpenMember(t *testing.T) {
 	}
 }
 
-// TestCompressed: an ELF file that is compressed as a whole is a package of this file. In packages, modules of the kernel
-// are; other compressed files are data.
+// TestCompressed: an ELF file that is compressed as a whole is a package of this file. In packages, those of the
+// kernel are; other compressed files are data.
 func TestCompressed(t *testing.T) {
 	module := content("module")
 	for _, how := range []string{"gzip", "xz", "lzma", "zstd"} {
@@ -347,8 +347,9 @@ func TestCompressed(t *testing.T) {
 		}
 
 		lines, err := seen(pkgtest.Tar(pkgtest.File{Name: "a/ext4.ko." + how, Data: packed}, pkgtest.File{Name: "app." + how, Data: packed},
+			pkgtest.File{Name: "boot/vmlinux-6.1." + how, Data: packed},
 			pkgtest.File{Name: "b.ko." + how, Data: packed[:len(packed)-5]}, pkgtest.File{Name: "c.ko." + how, Data: pkgtest.Compress(how, []byte("text"))}))
-		if err != nil || len(lines) != 2 || !strings.HasPrefix(lines[0], "a/ext4.ko") || !strings.HasPrefix(lines[1], "b.ko."+how+": damaged package") {
+		if err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "a/ext4.ko ") || !strings.HasPrefix(lines[1], "boot/vmlinux-6.1 ") || !strings.HasPrefix(lines[2], "b.ko."+how+": damaged package") {
 			t.Errorf("%s: %q, %v", how, lines, err)
 		}
 	}

@@ -144,8 +144,8 @@ func (w *walker) file(m Member, r *bufio.Reader, depth int) error {
 		return err
 	case bytes.HasPrefix(head, []byte(elfMagic)):
 		return w.elf(m, r)
-	case IsModule(m.Name, head):
-		return w.module(m, r, depth)
+	case IsKernel(m.Name, head):
+		return w.kernel(m, r, depth)
 	case !w.enters(m.Name, head, r):
 		return nil
 	case depth+1 >= maxNesting:
@@ -191,8 +191,8 @@ func (w *walker) elf(m Member, r io.Reader) error {
 	return err
 }
 
-// module passes a compressed module of the kernel to File. Damage costs the module alone.
-func (w *walker) module(m Member, r *bufio.Reader, depth int) error {
+// kernel passes a compressed file of the kernel to File. Damage costs the file alone.
+func (w *walker) kernel(m Member, r *bufio.Reader, depth int) error {
 	err := w.unpacked(r, "", func(r *bufio.Reader) error {
 		return w.whole(Member{Name: withoutExtension(m.Name)}, r, depth)
 	})
@@ -236,10 +236,11 @@ func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io
 	return read(file.Reader())
 }
 
-// IsModule reports whether a file with a name that begins with head is a module of Linux's kernel that is compressed, as
-// distributions install modules: ext4.ko.zst.
-func IsModule(name string, head []byte) bool {
-	return strings.HasSuffix(withoutExtension(name), ".ko") && compressionOf(head) != nil
+// IsKernel reports whether a file with a name that begins with head is of Linux's kernel and compressed, as distributions
+// install modules and images: ext4.ko.zst, vmlinux-5.14.21.gz.
+func IsKernel(name string, head []byte) bool {
+	isKernel := strings.HasSuffix(withoutExtension(name), ".ko") || strings.HasPrefix(path.Base(name), "vmlinux")
+	return isKernel && compressionOf(head) != nil
 }
 
 // withoutExtension returns a name without the extension.
