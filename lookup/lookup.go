@@ -22,6 +22,7 @@ package lookup
 
 import (
 	"context"
+	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -266,16 +267,20 @@ func (f *File) AddrSize() int {
 	return f.image.image.Main.AddrSize()
 }
 
-// Section returns the virtual address of a section of an ELF file.
-func (f *File) Section(name string) (addr uint64, ok bool) {
+// Section returns the virtual address of a section of an ELF file, and the size that the section has in memory: 0 if
+// the section is not loaded.
+func (f *File) Section(name string) (addr, size uint64, ok bool) {
 	if f.image == nil {
-		return 0, false
+		return 0, 0, false
 	}
-	s := f.image.image.Section(name)
-	if s == nil {
-		return 0, false
+	s := f.image.image.Main.Section(name)
+	switch {
+	case s == nil:
+		return 0, 0, false
+	case s.Flags&elf.SHF_ALLOC == 0:
+		return s.Addr, 0, true
 	}
-	return s.Addr, true
+	return s.Addr, s.Size, true
 }
 
 // Losses returns the damage that was met so far.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"symkit/internal/usage"
 )
@@ -21,10 +23,17 @@ func (v *values) has(name string) bool {
 	return ok
 }
 
-// parseFlags parses a command line as GNU's getopt_long and LLVM's option parser do: letters may be joined, a value
-// follows a letter or a name directly or after =, or is the next argument; a long name may have one dash. @FILE stands
-// for the arguments in FILE. optional has the flags whose value may be left out.
-func parseFlags(p *usage.Program, args []string, optional []string) (*values, error) {
+// syntax says how a program reads its command line. Letters may be joined, a value follows a letter or a name directly
+// or after =, or is the next argument. @FILE stands for the arguments in FILE.
+type syntax struct {
+	// GNU is set for getopt_long: a long name has two dashes, and may be abbreviated. Else it may have one dash.
+	GNU bool
+	// Optional has the flags whose value may be left out.
+	Optional []string
+}
+
+// parse parses a command line.
+func (x syntax) parse(p *usage.Program, args []string) (*values, error) {
 	args, err := withFiles(args, 0)
 	if err != nil {
 		return nil, err
@@ -44,15 +53,15 @@ func parseFlags(p *usage.Program, args []string, optional []string) (*values, er
 
 		// A long name, or letters.
 		name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		f := findFlag(p, func(f *usage.Flag) bool { return f.Name == name && name != "" || f.Short == name && joined })
+		f := x.long(p, arg, name, joined)
 		if f == nil {
-			args, err = v.letters(p, arg, args, optional)
+			args, err = v.letters(p, arg, args, x.Optional)
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
-		may := slices.Contains(optional, key(f))
+		may := slices.Contains(x.Optional, key(f))
 		switch {
 		case joined && f.Value == "" && value != "true" && value != "false":
 			return nil, fmt.Errorf("option '--%s' doesn't allow an argument", name)
@@ -71,6 +80,18 @@ func parseFlags(p *usage.Program, args []string, optional []string) (*values, er
 		v.flags[key(f)] = value
 	}
 	return v, nil
+}
+
+// long returns the flag that an argument begins with as a long name, or nil.
+func (x syntax) long(p *usage.Program, arg, name string, joined bool) *usage.Flag {
+	double := strings.HasPrefix(arg, "--")
+	f := findFlag(p, func(f *usage.Flag) bool {
+		return f.Name == name && name != "" && (double || !x.GNU) || f.Short == name && joined && !x.GNU
+	})
+	if f == nil && double && x.GNU {
+		f = findFlag(p, func(f *usage.Flag) bool { return strings.HasPrefix(f.Name, name) }) // no name has two meanings
+	}
+	return f
 }
 
 // letters parses flags of one letter in an argument. Values that may be left out are. It returns the arguments that are
@@ -133,17 +154,52 @@ func withFiles(args []string, depth int) (all []string, err error) {
 			return nil, fmt.Errorf("%s: files of arguments name each other", arg)
 		}
 		text, err := os.ReadFile(name)
-		if err != nil {
+		switch {
+		case errors.Is(err, syscall.EISDIR):
+			return nil, fmt.Errorf("%s: a file of arguments is expected, not a directory", arg)
+		case err != nil:
 			all = append(all, arg)
 			continue
 		}
-		more, err := withFiles(strings.Fields(string(text)), depth+1)
+		more, err := withFiles(words(string(text)), depth+1)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, more...)
 	}
 	return all, nil
+}
+
+// words divides a text into arguments as libiberty's buildargv and LLVM's TokenizeGNUCommandLine do: at blanks that are
+// neither in quotes nor after a backslash.
+func words(text string) (list []string) {
+	var word []byte
+	begun, quote, escaped := false, byte(0), false
+	for i := range len(text) {
+		c := text[i]
+		blank := c == ' ' || c >= '\t' && c <= '\r'
+		switch {
+		case escaped:
+			word, escaped = append(word, c), false
+		case c == '\\':
+			begun, escaped = true, true
+		case quote == 0 && blank:
+			if begun {
+				list = append(list, string(word))
+			}
+			word, begun = word[:0], false
+		case quote == 0 && (c == '"' || c == '\''):
+			begun, quote = true, c
+		case c == quote:
+			quote = 0
+		default:
+			word, begun = append(word, c), true
+		}
+	}
+	if begun {
+		list = append(list, string(word))
+	}
+	return list
 }
 
 // helpText is the text of --help of a program with such a command line.

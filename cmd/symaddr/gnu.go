@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"symkit/elfx/companion"
@@ -29,13 +30,19 @@ var gnuUsage = usage.Program{
 			{Short: "p", Name: "pretty-print", Help: "One line for each function"},
 			{Short: "s", Name: "basenames", Help: "Leave out directories"},
 			{Short: "f", Name: "functions", Help: "Show names of functions"},
-			{Short: "C", Name: "demangle", Value: "STYLE", Help: "Show readable names; the style is ignored"},
+			{Short: "C", Name: "demangle", Value: "STYLE", Help: "Show readable names; the style is ignored, but for none"},
 			{Short: "R", Name: "recurse-limit", Help: "Ignored"},
+			{Name: "recursion-limit", Help: "Ignored"},
 			{Short: "r", Name: "no-recurse-limit", Help: "Ignored"},
+			{Name: "no-recursion-limit", Help: "Ignored"},
 			{Short: "h", Name: "help", Help: "Show this help"},
+			{Short: "H", Help: "Show this help"},
 			{Short: "v", Name: "version", Help: "Show the version"}}},
 	Environment: []usage.Variable{command.Limits},
 }
+
+// styles are the values of --demangle.
+var styles = []string{"", "none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust"}
 
 // runGNU takes the place of GNU's addr2line.
 func runGNU(ctx context.Context, name string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -43,19 +50,24 @@ func runGNU(ctx context.Context, name string, args []string, stdin io.Reader, st
 		fmt.Fprintf(stderr, "%s: %v\n", name, err)
 		return command.Failed
 	}
-	v, err := parseFlags(&gnuUsage, args, []string{"demangle"})
+	v, err := syntax{GNU: true, Optional: []string{"demangle"}}.parse(&gnuUsage, args)
 	switch {
 	case len(args) == 1 && args[0] == "--help-json":
 		return status(fail, gnuUsage.WriteJSON(stdout))
 	case err != nil:
 		fmt.Fprintf(stderr, "%s: %v\n%s", name, err, helpText(&gnuUsage, "[addr(s)]"))
 		return command.Failed
-	case v.has("help"):
+	case v.has("help"), v.has("H"):
 		_, err := io.WriteString(stdout, helpText(&gnuUsage, "[addr(s)]"))
 		return status(fail, err)
 	case v.has("version"):
 		_, err := fmt.Fprintf(stdout, "GNU addr2line (symkit symaddr) %s\n", command.Version())
 		return status(fail, err)
+	}
+
+	style := v.flags["demangle"]
+	if !slices.Contains(styles, style) {
+		return fail(fmt.Errorf("unknown demangling style `%s'", style))
 	}
 
 	path := "a.out"
@@ -70,13 +82,13 @@ func runGNU(ctx context.Context, name string, args []string, stdin io.Reader, st
 	defer reportLosses(stderr, name, f)
 
 	g := symbolizers.GNU{Addresses: v.has("addresses"), Functions: v.has("functions"), Inlines: v.has("inlines"), Pretty: v.has("pretty-print"),
-		Basenames: v.has("basenames"), Demangle: v.has("demangle"), Wide: f.AddrSize() == 8}
+		Basenames: v.has("basenames"), Demangle: v.has("demangle") && style != "none", Wide: f.AddrSize() == 8}
 	if section := v.flags["section"]; section != "" {
-		addr, ok := f.Section(section)
+		addr, size, ok := f.Section(section)
 		if !ok {
 			return fail(fmt.Errorf("%s: cannot find section %s", path, section))
 		}
-		g.Base = addr
+		g.Section = &symbolizers.Section{Addr: addr, Size: size}
 	}
 	in := stdin
 	if len(v.args) > 0 {

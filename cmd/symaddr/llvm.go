@@ -67,7 +67,7 @@ var llvmUsage = usage.Program{
 			{Name: "use-symbol-table", Help: "Ignored"},
 			{Name: "verbose", Help: "Show all that is known of a place"},
 			{Short: "v", Name: "version", Help: "Show the version"}}},
-	Environment: []usage.Variable{command.Limits, {Name: "LLVM_SYMBOLIZER_OPTIONS", Help: "Flags before those of the command line."}},
+	Environment: []usage.Variable{command.Limits, {Name: "LLVM_SYMBOLIZER_OPTS", Help: "Flags before those of the command line; LLVM_ADDR2LINE_OPTS for llvm-addr2line."}},
 }
 
 // runLLVM takes the place of llvm-symbolizer and llvm-addr2line.
@@ -76,7 +76,11 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 		fmt.Fprintf(stderr, "%s: error: %v\n", name, err)
 		return command.Failed
 	}
-	v, err := parseFlags(&llvmUsage, append(strings.Fields(os.Getenv("LLVM_SYMBOLIZER_OPTIONS")), args...), []string{"functions", "color"})
+	variable := "LLVM_SYMBOLIZER_OPTS"
+	if strings.Contains(name, "addr2line") {
+		variable = "LLVM_ADDR2LINE_OPTS"
+	}
+	v, err := syntax{Optional: []string{"functions", "color"}}.parse(&llvmUsage, append(words(os.Getenv(variable)), args...))
 	switch {
 	case len(args) == 1 && args[0] == "--help-json":
 		return status(fail, llvmUsage.WriteJSON(stdout))

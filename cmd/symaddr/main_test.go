@@ -197,7 +197,7 @@ func TestPeers(t *testing.T) {
 	const gnu = "_ZN4shop5StackIiLi4EE3popEv\n/symkit/src/cxx.h:36\nrun\n/symkit/src/cxx.cc:117\n"
 	const llvm = "shop::Stack<int, 4>::pop()\n/symkit/src/cxx.h:36:19\nrun\n/symkit/src/cxx.cc:117:25\n\n"
 	file := filepath.Join(t.TempDir(), "args")
-	err := os.WriteFile(file, []byte("-f -i\n-e "+program86), 0o666)
+	err := os.WriteFile(file, []byte("\\-f '-i'\n-e \""+program86+"\""), 0o666)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,21 +211,43 @@ func TestPeers(t *testing.T) {
 		{"addr2line", "@" + file + " 4012de", "", ran{0, gnu, ""}},
 		{"addr2line", "-e FILE -afiC", "4012de\n", ran{0, "0x00000000004012de\n" + strings.Replace(gnu, "_ZN4shop5StackIiLi4EE3popEv", "shop::Stack<int, 4>::pop()", 1), ""}},
 		{"addr2line", "-e FILE -f -i -j .text 2de", "", ran{0, gnu, ""}},
+		{"addr2line", "-e FILE -a -f -i -j .text 2de", "", ran{0, "0x00000000000002de\n" + gnu, ""}},
+		{"addr2line", "-e FILE -a -j .text 3fe2de", "", ran{0, "0x00000000003fe2de\n??:0\n", ""}},
+		{"addr2line", "-e FILE -j .debug_line 4012de", "", ran{0, "??:0\n", ""}},
+		{"addr2line", "-e FILE -j .bss 0", "", ran{0, "??:0\n", ""}},
+		{"addr2line", "-e FILE -j .nosuch 0", "", ran{1, "", "addr2line: FILE: cannot find section .nosuch\n"}},
+		{"addr2line", "--ex FILE --fun --inl --no-recurs --dem=none +0x4012de", "", ran{0, gnu, ""}},
+		{"addr2line", "-e FILE --demangle=gnu 1", "", ran{1, "", "addr2line: unknown demangling style `gnu'\n"}},
 		{"addr2line", "-e missing 1", "", ran{1, "", "addr2line: missing: no such file or directory\n"}},
 		{"llvm-addr2line", "-fie FILE 4012de", "", ran{0, gnu, ""}},
 		{"llvm-symbolizer", "--obj=FILE 0x4012de", "", ran{0, llvm, ""}},
 		{"llvm-symbolizer", "-e FILE", "0x4012de\n", ran{0, llvm, ""}},
 		{"llvm-symbolizer", "--inlining -demangle=true", "CODE FILE 0x4012de\n", ran{0, llvm, ""}},
 		{"llvm-symbolizer", "--inlining=true --default-arch=x86_64", "\"FILE\" 0x4012de\n", ran{0, llvm, ""}},
-		{"llvm-symbolizer", "--inlining=false -functions=short --output-style=GNU", "FILE 0x4012de\n", ran{0, "run\n/symkit/src/cxx.h:36\n", ""}},
+		{"llvm-symbolizer", "--inlining=false -functions=short --output-style=GNU", "FILE 0x4012de\n", ran{0, "pop\n/symkit/src/cxx.h:36\n", ""}},
 		{"llvm-symbolizer", "", "missing 0x1\n", ran{0, "??\n??:0:0\n\n", "llvm-symbolizer: error: 'missing': No such file or directory\n"}},
 		{"llvm-symbolizer", "--output-style=XML", "", ran{1, "", "llvm-symbolizer: error: --output-style=XML: want LLVM, GNU or JSON\n"}},
 	} {
 		replace := func(s string) string { return strings.ReplaceAll(s, "FILE", program86) }
+		tt.want.stderr = replace(tt.want.stderr)
 		got := runWith(t, tt.name, replace(tt.stdin), strings.Fields(replace(tt.args))...)
 		if got != tt.want {
 			t.Errorf("%s %s: %+v, want %+v", tt.name, tt.args, got, tt.want)
 		}
+	}
+}
+
+// TestVariables: the variables with flags of llvm-symbolizer and llvm-addr2line.
+func TestVariables(t *testing.T) {
+	t.Setenv("LLVM_SYMBOLIZER_OPTS", "-e '"+program86+"' --functions=none --output-style=GNU")
+	t.Setenv("LLVM_ADDR2LINE_OPTS", "-f")
+	got := runWith(t, "llvm-symbolizer", "", "--no-inlines", "0x4012de")
+	if got != (ran{0, "/symkit/src/cxx.h:36\n", ""}) {
+		t.Errorf("%+v", got)
+	}
+	got = runWith(t, "llvm-addr2line", "", "-e", program86, "0x4012de")
+	if got != (ran{0, "_ZN4shop5StackIiLi4EE3popEv\n/symkit/src/cxx.h:36\n", ""}) {
+		t.Errorf("%+v", got)
 	}
 }
 

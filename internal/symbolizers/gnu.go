@@ -9,15 +9,18 @@ import (
 // GNU has the options of GNU's addr2line (binutils 2.40), named like its flags.
 type GNU struct {
 	Addresses, Functions, Inlines, Pretty, Basenames, Demangle bool
-	// Base is added to addresses: that of the section of -j.
-	Base uint64
+	// Section is that of -j, of which addresses are offsets, or nil.
+	Section *Section
 	// Wide is set for files with addresses of 64 bits.
 	Wide bool
 }
 
+// Section is where a section is in memory.
+type Section struct{ Addr, Size uint64 }
+
 // Addr returns the address that a line asks for: the hexadecimal digits that it begins with, 0 if there are none. A line
 // says no more.
-func (g *GNU) Addr(line []byte) (addr uint64, plain bool) { return hexPrefix(line) + g.Base, true }
+func (g *GNU) Addr(line []byte) (addr uint64, plain bool) { return hexPrefix(line), true }
 
 // Head appends what an answer begins with, see Questions.
 func (g *GNU) Head(dst []byte, addr uint64) []byte {
@@ -48,9 +51,17 @@ func (a *gnuAnswerer) Rest() {}
 
 // Answer appends the answer for an address.
 func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint64) {
-	g := a.g
-	frames, sym, known := a.framesAt(q.Addr)
-	a.frames = frames
+	g, section := a.g, Section{Size: 1<<64 - 1} // of all addresses
+	if a.g.Section != nil {
+		section = *a.g.Section
+	}
+	var frames []lookup.Frame
+	var sym lookup.Symbol
+	known := false
+	if q.Addr < section.Size {
+		frames, sym, known = a.framesAt(section.Addr + q.Addr)
+		a.frames = frames
+	}
 	if len(frames) == 0 {
 		if g.Functions {
 			dst = append(dst, "??"...)
@@ -58,7 +69,7 @@ func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint6
 		}
 		return append(dst, "??:0\n"...), 0
 	}
-	until = frames[0].Until
+	until = min(max(frames[0].Until, section.Addr)-section.Addr, section.Size)
 	if !g.Inlines {
 		frames = frames[:1]
 	}
@@ -131,10 +142,13 @@ func (a *gnuAnswerer) frame(dst []byte, f *lookup.Frame, sym lookup.Symbol, know
 	return append(dst, '\n')
 }
 
-// hexPrefix returns the number that text begins with, as strtoul with base 16 reads it: the largest if there are too
-// many digits.
+// hexPrefix returns the number that text begins with, as bfd_scan_vma with base 16 reads it: the largest if there are
+// too many digits.
 func hexPrefix(text []byte) (v uint64) {
 	for len(text) > 0 && (text[0] == ' ' || text[0] >= '\t' && text[0] <= '\r') {
+		text = text[1:]
+	}
+	if len(text) > 0 && text[0] == '+' {
 		text = text[1:]
 	}
 	if len(text) > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') {

@@ -179,21 +179,21 @@ func (l *LLVM) frames(c *Scratch, f *lookup.File, addr uint64) []lookup.Frame {
 		frames = append(frames, lookup.Frame{})
 	}
 	frames[0].Until = min(frames[0].Until, sym.Until)
+	if !l.Inlines && l.Style != StyleGNU {
+		frames = frames[:1] // the symbol names the innermost function: the caller has the code
+	}
 
 	// The symbol names the function that has the code: it may be an alias, or one that the compiler split off. Its
 	// version, which the table of a debug file has in the name, is none of the name.
 	last := &frames[len(frames)-1]
 	if known && l.Functions == "linkage" {
 		name, _, _ := strings.Cut(sym.Name, "@")
-		last.Name, last.Linkage, last.Start = name, name, sym.Addr
+		last.Name, last.Linkage, last.Start, last.Inlined = name, name, sym.Addr, false
 		if last.File == "" {
 			last.File = sym.File
 		}
 	}
 	if !l.Inlines {
-		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
-		last.Until = frames[0].Until
-		frames[0] = *last
 		frames = frames[:1]
 	}
 	return frames

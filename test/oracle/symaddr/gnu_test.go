@@ -253,7 +253,7 @@ func (c *gnuComparison) judge(pcs []uint64, open []int, got, want [][]string, wr
 	}
 	l := &llvmComparison{t: c.t, m: c.m}
 	var left []int // what llvm-symbolizer says in another way, too
-	for frames := range l.ask("llvm-symbolizer", c.m.file(), at, "linkage") {
+	for frames := range l.ask("llvm-symbolizer", c.m.file(), at, linkageNames) {
 		i := open[0]
 		open = open[1:]
 		switch {
