@@ -153,6 +153,28 @@ func TestUntil(t *testing.T) {
 	}
 }
 
+// TestPartialRoot: in DWARF 2 the root of a unit may have the range of some functions alone.
+func TestPartialRoot(t *testing.T) {
+	const name = "lang-x86_64-gcc12-O2-dw2.elf"
+	data, err := os.ReadFile(fixtures + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := binary.LittleEndian.AppendUint64
+	const lo, hi = 0x401020, 0x401526
+	whole, part := enc(enc(nil, lo), hi), enc(enc(nil, lo), lo+4)
+	if bytes.Count(data, whole) != 1 {
+		t.Fatal("the root has another range")
+	}
+	want, got := open(t, name, lookup.Options{}), openBytes(t, bytes.Replace(data, whole, part, 1))
+	for addr := uint64(lo); addr < hi; addr++ {
+		text := answer(t, want, addr)
+		if in := answer(t, got, addr); in != text && !strings.HasPrefix(text, " ") { // code of no function
+			t.Fatalf("%#x: %s, want %s", addr, in, text)
+		}
+	}
+}
+
 // TestLoad: decoded at once, one by one, or again and again because of a bound on memory, units give the same answers.
 func TestLoad(t *testing.T) {
 	const name = "cxx-x86_64-gcc12-O2-dw5.elf"

@@ -126,9 +126,10 @@ func (x *module) all(ctx context.Context) (k *index, err error) {
 }
 
 // unitRanges returns the code of each unit, of which the first one has a number: that of its root or, if the root says
-// nothing, that of its functions.
+// nothing, that of its functions. In DWARF 2, which has no lists of ranges, a root may have one range of several (gcc
+// -gstrict-dwarf), so that functions count there, too.
 func (x *module) unitRanges(ctx context.Context, units []*dwarfx.Unit, first int) (spans []span, err error) {
-	var silent []int // units whose roots have no ranges
+	var silent []int // units whose roots lack ranges
 	var ranges []dwarfx.Range
 	for i, u := range units {
 		if u.IsType() {
@@ -136,7 +137,7 @@ func (x *module) unitRanges(ctx context.Context, units []*dwarfx.Unit, first int
 		}
 		ranges, err = u.RootRanges(ranges[:0], &x.entries)
 		x.losses.addIn(x.image.DWARF(), err)
-		if len(ranges) == 0 && u.Split == 0 {
+		if (len(ranges) == 0 || len(ranges) == 1 && u.Version == 2) && u.Split == 0 {
 			silent = append(silent, i)
 		}
 		for _, r := range ranges {

@@ -2,6 +2,7 @@ package symbolizers
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	library "github.com/ianlancetaylor/demangle"
@@ -189,9 +190,31 @@ func llvmName(name string) (text string) {
 	case misread.MatchString(name):
 		return strings.ReplaceAll(strings.ReplaceAll(gnuName(name), "> >", ">>"), "> >", ">>") // of three, too
 	}
-	text, err := library.ToString(base, library.MaxLength(maxTextLog), library.LLVMStyle, library.NoRust)
+	ast, err := library.ToAST(base, library.NoRust)
 	if err != nil {
 		return name
 	}
-	return text + suffix
+	if strings.Contains(base, "Dp") {
+		spread(ast)
+	}
+	return library.ASTToString(ast, library.MaxLength(maxTextLog), library.LLVMStyle) + suffix
+}
+
+// spread joins the elements of packs to the template arguments that they are among, in expressions: the library writes
+// is_invocable_r_v<int, A&, (int, char)>. A substitution is the node that it stands for, so that nodes are noted.
+func spread(ast library.AST) {
+	seen := map[library.AST]bool{}
+	ast.Traverse(func(a library.AST) bool {
+		if seen[a] {
+			return false
+		}
+		seen[a] = true
+		t, ok := a.(*library.Template)
+		for i := 0; ok && i < len(t.Args); i++ {
+			if pack, isPack := t.Args[i].(*library.ExprList); isPack {
+				t.Args = slices.Concat(t.Args[:i], pack.Exprs, t.Args[i+1:])
+			}
+		}
+		return true
+	})
 }

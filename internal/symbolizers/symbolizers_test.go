@@ -140,6 +140,9 @@ func TestNames(t *testing.T) {
 		{"_ZSt4swapIiENSt9enable_ifIXsr6__and_ISt6__not_ISt15__is_tuple_likeIT_EESt21is_move_constructibleIS3_ESt18is_move_assignableIS3_EEE5valueEvE4typeERS3_SC_",
 			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int> >, std::is_move_constructible<int>, std::is_move_assignable<int> >::value, void>::type std::swap<int>(int&, int&)",
 			"std::enable_if<__and_<std::__not_<std::__is_tuple_like<int>>, std::is_move_constructible<int>, std::is_move_assignable<int>>::value, void>::type std::swap<int>(int&, int&)"},
+		{"_ZSt10__invoke_rIiR1AJicEENSt9enable_ifIX16is_invocable_r_vIT_T0_DpT1_EES3_E4typeEOS4_DpOS5_",
+			"std::enable_if<is_invocable_r_v<int, A&, int, char>, int>::type std::__invoke_r<int, A&, int, char>(A&, int&&, char&&)",
+			"std::enable_if<is_invocable_r_v<int, A&, int, char>, int>::type std::__invoke_r<int, A&, int, char>(A&, int&&, char&&)"},
 		{"_ZN1aI1bIS_IiEEEC2B9nqe230101ILi0EEEPKcRKS3_", "a<b<a<int> > >::a[abi:nqe230101]<0>(char const*, a<b<a<int> > > const&)",
 			"a<b<a<int>>>::a[abi:nqe230101]<0>(char const*, a<b<a<int>>> const&)"},
 	} {
