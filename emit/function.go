@@ -26,13 +26,14 @@ func (x *Index) Function(place uint64, most int) (f Function, ok bool) {
 	if !ok {
 		return f, false
 	}
-	read, block := 0, 0
-	var ranges []Range
-	for at, rec := range x.records(x.after(place), math.MaxInt, &block) {
-		read += lineBytes + len(rec.rest)
-		if read > most {
+	size, read := 0, 0
+	for range x.records(x.after(place), math.MaxInt, &size) { // which takes a tenth of reading them
+		if size > most {
 			return f, false
 		}
+	}
+	var ranges []Range
+	for at, rec := range x.records(x.after(place), math.MaxInt, &read) {
 		if rec.rest[0] != 'I' {
 			l, ok := x.lineRecord(at, rec)
 			if ok {

@@ -206,13 +206,15 @@ func (x *Index) records(at uint64, most int, read *int) iter.Seq2[uint64, loose]
 	return func(yield func(uint64, loose) bool) {
 		before := *read
 		defer func() { x.count(*read - before) }()
-		for ; at < uint64(len(x.data)) && most > 0; at = x.after(at) {
-			*read += lineBytes + len(x.line(at))
+		var line []byte
+		for ; at < uint64(len(x.data)) && most > 0; at += uint64(len(line)) + 1 {
+			line = x.line(at)
+			*read += lineBytes + len(line)
 			if *read > maxBlock {
 				x.markBad(at)
 				return
 			}
-			l := loose{rest: x.line(at)}
+			l := loose{rest: line}
 			l.skip()
 			switch first := l; string(first.word()) {
 			case "FUNC", "PUBLIC", "FILE", "INLINE_ORIGIN", "STACK", "MODULE", "INFO":
@@ -243,12 +245,7 @@ func (x *Index) lineRecord(at uint64, l loose) (Line, bool) {
 // inlineHead reads an INLINE record up to its ranges, into in. The old form, which has an even number of words with the
 // keyword, lacks the file of the call. complete is false if a word is missing.
 func inlineHead(l *loose, in *FunctionInline) (complete bool) {
-	// Count the words, from the keyword on: ranges come in pairs.
-	fields := 0
-	for c := *l; c.word() != nil; {
-		fields++
-	}
-
+	fields := l.words() // the keyword too; ranges come in pairs
 	l.word()
 	in.Depth, in.CallLine, in.CallFile = l.dec(), l.dec(), noNumber
 	if fields%2 == 1 {

@@ -11,8 +11,9 @@ import (
 // their code.
 type part struct{ at, first, last uint64 }
 
-// partRecords is the number of records of a part. A FUNC of at most fewParts is read as a whole each time.
-const partRecords, fewParts = 64, 4
+// partRecords is the number of records of a part, groupParts that of parts of a group. A FUNC of at most fewParts is read
+// as a whole each time.
+const partRecords, groupParts, fewParts = 8, 256, 32
 
 // newPart returns the part of records from a place on, without code.
 func newPart(at uint64) part { return part{at, math.MaxUint64, 0} }
@@ -29,7 +30,7 @@ func (p *part) add(addr uint64, size uint32) {
 	}
 }
 
-// divided is a FUNC in parts. groups are of partRecords parts each; the place of a group is the index of its first part.
+// divided is a FUNC in parts. groups are of groupParts parts each; the place of a group is the index of its first part.
 type divided struct{ groups, parts []part }
 
 // near yields the places of the parts that can have code at an address.
@@ -39,7 +40,7 @@ func (d *divided) near(addr uint64) iter.Seq[uint64] {
 			if !g.has(addr) {
 				continue
 			}
-			for _, p := range d.parts[g.at:min(len(d.parts), int(g.at)+partRecords)] {
+			for _, p := range d.parts[g.at:min(len(d.parts), int(g.at)+groupParts)] {
 				if p.has(addr) && !yield(p.at) {
 					return
 				}
@@ -72,7 +73,7 @@ func (p *parts) keep(place uint64, all []part) {
 	}
 	d := &divided{parts: slices.Clone(all)}
 	for i, part := range d.parts {
-		if i%partRecords == 0 {
+		if i%groupParts == 0 {
 			d.groups = append(d.groups, newPart(uint64(i)))
 		}
 		g := &d.groups[len(d.groups)-1]

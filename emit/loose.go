@@ -10,13 +10,16 @@ type loose struct {
 	bad  bool
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == 0 }
+func blank(c byte) bool { return c <= ' ' && (c == ' ' || c == '\t' || c == '\r' || c == 0) }
 
 // word returns the next field, or nil at the end of the line.
 func (l *loose) word() []byte {
 	l.skip()
 	n := 0
-	for n < len(l.rest) && !blank(l.rest[n]) {
+	for _, c := range l.rest {
+		if blank(c) {
+			break
+		}
 		n++
 	}
 
@@ -26,6 +29,19 @@ func (l *loose) word() []byte {
 		return nil
 	}
 	return w
+}
+
+// words returns the number of the fields that follow.
+func (l *loose) words() (n int) {
+	before := true
+	for _, c := range l.rest {
+		now := blank(c)
+		if before && !now {
+			n++
+		}
+		before = now
+	}
+	return n
 }
 
 func (l *loose) skip() {
