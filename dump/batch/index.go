@@ -57,7 +57,7 @@ func (h *hold) index(ctx context.Context, in *input, f *Finder) (c contents) {
 				return nil
 			}
 			packed := &packed{path, m.Name, b}
-			found := member == "" && !p.single && !m.Whole
+			found := member == "" && (in.Found || !p.single && !m.Whole)
 			err := h.look(ctx, b, packed.name(), found, r)
 			if err != nil && m.Name != "" {
 				err = fmt.Errorf("%s: %w", m.Name, err)
