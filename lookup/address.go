@@ -49,7 +49,7 @@ func (f *Frame) Readable() string {
 		suffix = f.Linkage[len(name):]
 	}
 	text, ok := demangle.Demangle([]byte(name))
-	if !ok && f.Name != "" {
+	if !ok && f.Name != "" && !demangle.IsQualified([]byte(name), []byte(f.Name)) {
 		return f.Name // not __GI_tolower, which is the label of tolower in the object
 	}
 	return text + suffix

@@ -203,6 +203,9 @@ func (d *decoder) addFunction(u, root *dwarfx.Unit, ref dwarfx.Ref, out *unit) {
 	naming, _ := d.namer.NameOf(u.Data(), ref) // a name that cannot be read is missing
 	decl := d.namer.Decl
 	f := function{name: d.addName(naming.Name), linkage: d.addName(naming.Linkage), file: noFile, line: decl.Line}
+	if u.Language.IsAssembly() {
+		f.linkage = f.name // a symbol's
+	}
 	switch {
 	case decl.Unit == nil:
 	case decl.Unit == u || decl.Unit == root:

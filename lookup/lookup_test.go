@@ -198,6 +198,7 @@ func TestLoad(t *testing.T) {
 // TestReadable: a linkage name that is not one of a language is a label of the assembler.
 func TestReadable(t *testing.T) {
 	for want, f := range map[string]lookup.Frame{"tolower": {Name: "tolower", Linkage: "__GI_tolower"}, "f()": {Name: "f", Linkage: "_Z1fv"},
+		"a::B::c(a::B)": {Name: "c", Linkage: "a::B::c(a::B)"}, "fmt.Writer.write": {Name: "write", Linkage: "fmt.Writer.write"},
 		"_Zforged": {Linkage: "_Zforged"}, "start": {Linkage: "start"}, "main": {Name: "main"}} {
 		if got := f.Readable(); got != want {
 			t.Errorf("%+v: %s, want %s", f, got, want)

@@ -73,6 +73,16 @@ func IsLabel(lang uint16, linkage []byte) bool {
 	return !ok
 }
 
+// IsQualified reports whether a linkage name is readable as it is, and says more than the plain name: it is the plain
+// name after a scope and a dot, as Zig's, or has colons, as Mojo's.
+func IsQualified(linkage, plain []byte) bool {
+	if len(plain) == 0 {
+		return false
+	}
+	scope, ok := bytes.CutSuffix(linkage, plain)
+	return ok && len(scope) > 1 && scope[len(scope)-1] == '.' || bytes.Contains(linkage, []byte("::"))
+}
+
 // Demangler demangles many names. It reuses its memory from name to name, and puts the
 // texts into shared buffers: the memory of a buffer is released once none of its texts
 // is referenced. A Demangler is not safe for concurrent use. The zero Demangler is

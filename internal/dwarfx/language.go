@@ -58,17 +58,20 @@ func (l Language) IsFortran() bool {
 // IsHaskell reports whether the language is Haskell.
 func (l Language) IsHaskell() bool { return l == 0x18 }
 
+// IsAssembly reports whether the language is that of an assembler, whose names are those of symbols.
+func (l Language) IsAssembly() bool { return l == 0x31 || l == 0x8001 }
+
 // Separator returns the text between the parts of a name; it is empty if names have no
 // parts, or if DW_AT_name has all of them.
 func (l Language) Separator() string {
 	switch {
-	case l.isC():
+	case l.isC(), l.IsAssembly():
 		return ""
 	case l.isCxx(), l == 0x1c, l.IsFortran(): // 0x1c: Rust
 		return "::"
 	}
 	switch l {
-	case 0, 0x10, 0x16, 0x31, 0x8001: // unknown, Objective-C, Go, assembly
+	case 0, 0x10, 0x16: // unknown, Objective-C, Go
 		return ""
 	}
 	return "."

@@ -65,7 +65,7 @@ func newKey(u *dwarfx.Unit, own, origin dwarfx.Naming, err error) Key {
 	if k.isLabel() {
 		k.Linkage = nil
 	}
-	if len(k.Linkage) == 0 && (u.Language.IsAda() || bytes.HasPrefix(k.Plain, []byte("_Z"))) {
+	if len(k.Linkage) == 0 && (u.Language.IsAda() || u.Language.IsAssembly() || bytes.HasPrefix(k.Plain, []byte("_Z"))) {
 		k.Linkage = k.Plain
 	}
 	return k
@@ -105,11 +105,8 @@ func (k *Key) isLabel() bool {
 	return demangle.IsLabel(language, k.Linkage) && !k.isQualified()
 }
 
-// isQualified reports whether the linkage name is the plain name after a scope and a dot.
-func (k *Key) isQualified() bool {
-	scope, ok := bytes.CutSuffix(k.Linkage, k.Plain)
-	return ok && len(k.Plain) > 0 && len(scope) > 1 && scope[len(scope)-1] == '.'
-}
+// isQualified reports whether the linkage name is readable and has the scope of the plain name.
+func (k *Key) isQualified() bool { return demangle.IsQualified(k.Linkage, k.Plain) }
 
 // IsEmpty reports whether k gives no name.
 func (k *Key) IsEmpty() bool { return len(k.Linkage) == 0 && len(k.Plain) == 0 }

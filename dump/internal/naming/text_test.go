@@ -93,11 +93,25 @@ func TestSymbol(t *testing.T) {
 	}
 }
 
+// TestAssembly: names in a unit of an assembler are those of symbols, mangled ones of ocamlopt too.
+func TestAssembly(t *testing.T) {
+	for plain, want := range map[string]string{"camlE.area_297": "E.area_297", "camlO__twice_86": "O.twice_86", "memcpy": "memcpy", "_Z1fv": "f()"} {
+		own := dwarfx.Naming{Name: []byte(plain), Unit: &dwarfx.Unit{Language: 0x8001}}
+		k := newKey(own.Unit, own, dwarfx.Naming{}, nil)
+		table := NewTable(0, limits.Limits{}, false)
+		number := NewNamer(table).number(&k, 0)
+		if got := table.Text(number); got != want {
+			t.Errorf("%s: %q, want %q", plain, got, want)
+		}
+	}
+}
+
 // TestQualified: a linkage name that is the plain name with its scope is a name, and no label.
 func TestQualified(t *testing.T) {
 	for _, tt := range []struct{ linkage, want string }{
 		{"debug.Dwarf.scan", "debug.Dwarf.scan"},
 		{"array_list.Aligned(u8,null).scan", "array_list.Aligned(u8,null).scan"},
+		{"log::Shape::scan(log::Shape)", "log::Shape::scan(log::Shape)"}, // Mojo's
 		{"__GI_scan", ""},
 		{"scan", ""},
 	} {

@@ -209,7 +209,7 @@ func (x *libraryScan) key(at dwarf.Offset) (k naming.Key, ok bool) {
 		}
 		at = next
 	}
-	if k.Linkage == "" && strings.HasPrefix(k.Name, "_Z") {
+	if k.Linkage == "" && (strings.HasPrefix(k.Name, "_Z") || x.lang == 0x31 || x.lang == 0x8001) {
 		k.Linkage = k.Name
 	}
 	k.Ada = naming.IsAda(x.lang)

@@ -237,17 +237,20 @@ func (n *Namer) resolve(at Ref) uint32 {
 	if ok {
 		return n.names[i].id
 	}
+	if len(linkage) == 0 && (bytes.HasPrefix(name, []byte("_Z")) || isAssembly(u.lang)) {
+		linkage = name // a symbol's; of Nim, which is compiled through C
+	}
 	id := n.number(key, linkage, name)
 	n.index.Add(hash, uint32(len(n.names)))
 	n.names = append(n.names, named{key, id})
 	return id
 }
 
+// isAssembly reports whether a language is that of an assembler.
+func isAssembly(lang uint64) bool { return lang == 0x31 || lang == 0x8001 }
+
 // number returns the number in the table of a name with its texts.
 func (n *Namer) number(key nameKey, linkage, name []byte) uint32 {
-	if len(linkage) == 0 && bytes.HasPrefix(name, []byte("_Z")) {
-		linkage = name // of Nim, which is compiled through C
-	}
 	p, scope := &n.list[key.path], uint32(0)
 	if !p.far {
 		if !p.numbered {
