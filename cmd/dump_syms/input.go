@@ -115,17 +115,13 @@ func (c *cli) openMember(path string) (*elfx.File, error) {
 	return f, err
 }
 
-// openELF opens the ELF file at path. The error for an archive or a package lists its members.
+// openELF opens the ELF file at path, which may be compressed. The error for an archive or a package lists its members.
 func openELF(path string) (*elfx.File, error) {
-	f, err := elfx.Open(path)
+	f, err := pkg.Open(path, elfx.Options{})
 	if !errors.Is(err, elfx.ErrNotELF) {
 		return f, err
 	}
 	if pkg.IsFile(path, limits.Limits{}) {
-		f, err := pkg.OpenMember(path, "", limits.Limits{})
-		if !errors.Is(err, pkg.ErrNoMember) {
-			return f, err
-		}
 		names, err := pkg.Names(path, maxNames, limits.Limits{})
 		if err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"symkit/elfx"
 	"symkit/elfx/archive"
+	"symkit/elfx/archive/pkg"
 	"symkit/elfx/debuginfod"
 	"symkit/elfx/identity"
 	"symkit/internal/command"
@@ -86,10 +87,13 @@ func (m *modules) close() {
 	}
 }
 
-// open opens the file at a path: also a member of an archive, "base.apk!/lib/arm64-v8a/libx.so".
+// open opens the file at a path: also one that is compressed, and a member of an archive, "base.apk!/lib/arm64-v8a/libx.so".
 func (m *modules) open(ctx context.Context, path string) (*lookup.File, error) {
 	opt := m.opt
 	outer, member, inside := strings.Cut(path, elfx.Separator)
+	opt.Search.File = func(path string) (*elfx.File, error) {
+		return pkg.Open(path, elfx.Options{Limits: opt.Search.Limits})
+	}
 	if inside {
 		opt.Search.File = func(string) (*elfx.File, error) {
 			return archive.Options{Limits: opt.Search.Limits}.OpenMember(outer, member)

@@ -10,6 +10,7 @@ import (
 
 	"symkit/check"
 	"symkit/elfx"
+	"symkit/elfx/archive/pkg"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/internal/limitof"
@@ -113,9 +114,9 @@ func (c *replayCmd) open(e *env, in *inputs) (*companion.Module, error) {
 	return m, nil
 }
 
-// openELF opens an ELF file. The most frequent mistakes get a hint.
+// openELF opens an ELF file, which may be compressed. The most frequent mistakes get a hint.
 func openELF(path string) (*elfx.File, error) {
-	f, err := elfx.Open(path)
+	f, err := pkg.Open(path, elfx.Options{})
 	switch {
 	case err == nil:
 		err = f.Complete()

@@ -14,8 +14,8 @@ import (
 	"symkit/located"
 )
 
-// ErrNoMember: the package has no ELF file of the name.
-var ErrNoMember = errors.New("no such ELF file in the package")
+// errNoMember: the package has no ELF file of the name.
+var errNoMember = errors.New("no such ELF file in the package")
 
 // IsFile reports whether the file at path is a package.
 func IsFile(path string, l limits.Limits) bool {
@@ -26,6 +26,19 @@ func IsFile(path string, l limits.Limits) bool {
 	defer file.Close()
 	head, _ := io.ReadAll(io.LimitReader(file, HeadSize)) // without a head it is none
 	return Is(head, func() (io.ReadCloser, error) { return os.Open(path) }, l)
+}
+
+// Open opens the ELF file at path, also one that is compressed as a whole. The errors for other files are those of elfx.
+func Open(path string, opt elfx.Options) (*elfx.File, error) {
+	f, err := opt.Open(path)
+	if !errors.Is(err, elfx.ErrNotELF) || !IsFile(path, opt.Limits) {
+		return f, err
+	}
+	packed, damage := OpenMember(path, "", opt.Limits)
+	if errors.Is(damage, errNoMember) {
+		return nil, err
+	}
+	return packed, damage
 }
 
 // Names returns the names of the first ELF files in the package at path, at most n.
@@ -60,7 +73,7 @@ func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error)
 		return ErrStop
 	})
 	if err == nil && file == nil {
-		err = fmt.Errorf("%s: %w: %s", path, ErrNoMember, name)
+		err = fmt.Errorf("%s: %w: %s", path, errNoMember, name)
 	}
 	return file, err
 }

@@ -314,7 +314,7 @@ func TestOpenMember(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"usr/bin/app", "usr/bin/hello"}) || !IsFile(path, limits.Limits{}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, ErrNoMember) {
+	if _, err := OpenMember(path, "usr/bin/none", limits.Limits{}); !errors.Is(err, errNoMember) {
 		t.Error(err)
 	}
 	if _, err := OpenMember(path, "usr/bin/app", limits.Limits{}); err == nil || !strings.HasPrefix(err.Error(), path+"!/usr/bin/app: ") {
