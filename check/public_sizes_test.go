@@ -2,6 +2,8 @@ package check
 
 import (
 	"bytes"
+	"debug/elf"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"symkit/check/internal/checks"
 	"symkit/check/report"
 	"symkit/elfx"
+	"symkit/test/elftest"
 )
 
 // TestPublicSizes checks that INFO PUBLIC_SIZES is compared with the symbols, and with the stubs of
@@ -40,6 +43,29 @@ func TestPublicSizes(t *testing.T) {
 		got := text(t, mustCheck(t, &elfx.Image{Main: f}, sym, Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}}))
 		if found := strings.Contains(got, "PUBLIC_SIZES") || strings.Contains(got, " sizes for ") || strings.Contains(got, "no PUBLIC is at"); found != (test.want != "") || !strings.Contains(got, test.want) {
 			t.Errorf("%q: want %q, got:\n%s", test.with, test.want, got)
+		}
+	}
+}
+
+// TestPublicSizesOfLabels: the size of a function counts before that of a label at its address, which may be that of a
+// table of functions (mono --aot), and that of a label if the function has none.
+func TestPublicSizesOfLabels(t *testing.T) {
+	for _, test := range []struct{ function, label, want uint64 }{{10, 190, 10}, {0, 190, 190}, {10, 0, 10}, {10, 5, 10}} {
+		s := elftest.Plain(elf.ELFCLASS64, false)
+		at := s.Layout().Addr[".text"]
+		const local, function = 0x00, 0x02 // labels have no type
+		s.Sections = append(s.Sections,
+			elftest.Sec{Name: ".symtab", Kind: elf.SHT_SYMTAB, Link: ".strtab", Info: 3, Entsize: 24, Data: s.Enc().Sym(0, 0, 0, 0, 0, 0).
+				Sym(1, at, test.label, local, 0, 1).
+				Sym(7, at, test.function, function, 0, 1).B},
+			elftest.Sec{Name: ".strtab", Kind: elf.SHT_STRTAB, Data: []byte("\x00table\x00slot\x00")})
+		img := openData(t, s.Build(), "sizes")
+		for _, size := range []uint64{test.want, test.want + 1} {
+			sym := fmt.Appendf(nil, "MODULE Linux x86_64 0 sizes\nINFO PUBLIC_SIZES %x %[1]x %[2]x\nPUBLIC %[1]x 0 slot\n", at-img.Main.LoadAddress(), size)
+			rep := mustCheck(t, img, sym, Options{Options: report.Options{Only: []string{checks.Publics}, Limit: 100}})
+			if wrong := strings.Contains(text(t, rep), "PUBLIC_SIZES"); wrong != (size != test.want) {
+				t.Errorf("%+v: size %d is wrong: %v", test, size, wrong)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"debug/elf"
 	"fmt"
 	"sort"
@@ -20,10 +21,15 @@ func (r *publicReport) publicSizes() {
 	}
 	for i := range s.Publics {
 		p := &s.Publics[i]
-		want := uint64(0)
+		var want, labels uint64
 		for _, symbol := range r.Truth.Symbols.At(p.Addr + r.Bias) {
-			want = max(want, symbol.Size)
+			if symbol.Function {
+				want = max(want, symbol.Size)
+			} else {
+				labels = max(labels, symbol.Size)
+			}
 		}
+		want = cmp.Or(want, labels) // a label with a size may be that of a table of functions
 
 		// A stub for calls to another module has no symbol. It reaches to the next one.
 		if r.unknown(p) {
