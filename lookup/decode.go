@@ -65,8 +65,6 @@ func (d *decoder) pay(bytes uint64) error {
 	return d.over
 }
 
-var errNoSplit = errors.New("its split DWARF file was not found")
-
 // unit decodes a unit of the file, or the split unit that belongs to it. Damage costs what comes after it: the
 // result has what could be read.
 func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
@@ -98,7 +96,7 @@ func (d *decoder) described(root *dwarfx.Unit) (*dwarfx.Unit, error) {
 	split := debuginfo.OpenSplit(root, d.pkg, d.others)
 	err := errors.Join(split.Errs...)
 	if split.Unit == nil {
-		err = cmp.Or(err, errNoSplit)
+		err = cmp.Or(err, ErrNoSplit)
 	}
 	return split.Unit, err
 }

@@ -89,7 +89,19 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 		x.close()
 		return nil, err
 	}
+	x.losses.add(x.missing())
 	return x, nil
+}
+
+// missing returns a warning if units refer to a supplementary file that was not found.
+func (x *module) missing() error {
+	f := x.image.DWARF()
+	link, err := companion.ReadAltLink(f)
+	if err != nil || link.Path == "" || x.others != nil && x.others.Alt != nil || len(x.known.Load().slots) == 0 {
+		return nil
+	}
+	err = fmt.Errorf("%s: the supplementary file %q was not found: functions that are described there have the names of symbols, or none", f.Path(), link.Path)
+	return companion.Warning{Problem: companion.Missing, Path: f.Path(), Err: err}
 }
 
 // close releases what the module has besides its files.

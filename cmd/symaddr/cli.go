@@ -192,8 +192,13 @@ func (c *cli) warn(errs ...error) {
 	for _, err := range errs {
 		text := err.Error()
 		missing, ok := errors.AsType[companion.Warning](err)
-		if errors.Is(err, lookup.ErrNoDebug) || ok && missing.Problem == companion.Missing {
+		switch {
+		case errors.Is(err, lookup.ErrNoSplit):
+			text += "; --dwo-dir says where"
+		case errors.Is(err, lookup.ErrNoDebug):
 			text += "; --debug-dir says where its debug file is, --debuginfod asks servers"
+		case ok && missing.Problem == companion.Missing:
+			text += "; --debug-dir says where, --debuginfod asks servers"
 		}
 		_, told := c.told.LoadOrStore(text, true)
 		if !told {

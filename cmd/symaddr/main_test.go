@@ -166,6 +166,21 @@ func TestNoDebug(t *testing.T) {
 	}
 }
 
+// TestNoCompanion: without dwz's file or the split one, symaddr says what is missing and how to give it, once.
+func TestNoCompanion(t *testing.T) {
+	for name, want := range map[string]string{
+		"cxx-x86_64-gcc12-O2-dw5-dwz.elf":     "the supplementary file \"cxx-x86_64-gcc12-O2-dw5-dwz.alt\" was not found: functions that are described there have the names of symbols, or none; --debug-dir says where, --debuginfod asks servers\n",
+		"cxx-x86_64-clang14-O2-dw5-split.elf": "its split DWARF file was not found; --dwo-dir says where\n",
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		programtest.Write(t, path, programtest.Fixture(t, name))
+		got := runWith(t, "symaddr", "", path, "run", "run")
+		if got.code != 0 || got.stderr != "symaddr: warning: "+path+": "+want {
+			t.Errorf("%s: %+v, want %s", name, got, want)
+		}
+	}
+}
+
 // TestMessages: what symaddr says of wrong command lines and files.
 func TestMessages(t *testing.T) {
 	p := programtest.Program{Name: "symaddr", Run: func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
