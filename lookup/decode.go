@@ -65,6 +65,9 @@ func (d *decoder) pay(bytes uint64) error {
 	return d.over
 }
 
+// ErrNoSplit is among the losses of a file: the functions of a unit are in another file.
+var ErrNoSplit = errors.New("its split DWARF file was not found")
+
 // unit decodes a unit of the file, or the split unit that belongs to it. Damage costs what comes after it: the
 // result has what could be read.
 func (d *decoder) unit(root *dwarfx.Unit) (*unit, error) {
@@ -230,6 +233,9 @@ func (d *decoder) addName(name []byte) textSpan {
 
 // addPath adds the path of a file of a line table. It is empty if it is too long, or the unit takes too much.
 func (d *decoder) addPath(base, dir, name []byte) {
+	if d.paths.short {
+		base = nil
+	}
 	size := len(base) + len(dir) + len(name)
 	from := uint32(len(d.files))
 	if size <= maxName && d.pay(uint64(size)) == nil {

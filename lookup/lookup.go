@@ -37,9 +37,6 @@ import (
 // ErrNoDebug is among the losses of a file: its functions have the names of symbols, if there are some, and no lines.
 var ErrNoDebug = errors.New("no debug information")
 
-// ErrNoSplit is among the losses of a file: the functions and lines of a unit are in another file.
-var ErrNoSplit = errors.New("its split DWARF file was not found")
-
 // ErrOther: the file is neither an ELF file nor one of symbols.
 var ErrOther = errors.New("neither an ELF file, a symbol file nor a GSYM file")
 

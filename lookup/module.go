@@ -79,7 +79,7 @@ func newModule(ctx context.Context, m *companion.Module, opt Options) (*module, 
 	} else if opt.Memory/2 < bound.bytes { // several units are decoded at the same time
 		bound.bytes, bound.err = opt.Memory/2, errMemory
 	}
-	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size())}}
+	x := &module{image: m.Image, others: m.Companions, opt: opt, paths: paths{most: opt.Limits.Max(limitof.Names, m.Image.Size()), short: opt.Relative}}
 	x.workers.New = func() any { return newDecoder(x.others, bound, &x.paths) }
 	x.table = sync.OnceValue(x.readTable)
 	x.plt = sync.OnceValue(x.readPLT)

@@ -5,6 +5,7 @@ import "sync"
 // paths has the paths of source files, each once: the units of a program name the same headers.
 type paths struct {
 	most  uint64 // bytes that known may have
+	short bool   // without the directory of the compilation
 	mu    sync.Mutex
 	known map[string]string
 	bytes uint64 // of known

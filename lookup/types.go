@@ -66,6 +66,8 @@ type Options struct {
 	Jobs int
 	// Limits bound the cost of damaged and hostile files.
 	Limits limits.Limits
+	// Relative leaves the directory of the compilation out of paths of source files.
+	Relative bool
 }
 
 // textSpan is a part of a text.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,9 +60,9 @@ var llvmUsage = usage.Program{
 			{Name: "output-style", Value: "STYLE", Values: []string{"LLVM", "GNU", "JSON"}, Help: "LLVM (the default), GNU or JSON"},
 			{Name: "pdb", Value: "FILE", Help: "Ignored"},
 			{Short: "p", Name: "pretty-print", Help: "One line for each function"},
-			{Name: "print-source-context-lines", Value: "N", Help: "Ignored"},
+			{Name: "print-source-context-lines", Value: "N", Help: "Show N lines of source around each place"},
 			{Name: "relative-address", Help: "Ignored: it has no effect on ELF files"},
-			{Name: "relativenames", Help: "Ignored: paths are as the compiler wrote them"},
+			{Name: "relativenames", Help: "Leave out the directory of the compilation"},
 			{Name: "skip-line-zero", Help: "Ignored"},
 			{Name: "untag-addresses", Help: "Ignored"},
 			{Name: "no-untag-addresses", Help: "Ignored"},
@@ -115,7 +117,7 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 		Addr: func(line []byte) (uint64, bool) {
 			n, plain := symbolizers.PlainHex(line)
 			if plain {
-				return n - s.llvm.Adjust, s.module != ""
+				return n - s.llvm.Adjust, s.module != "" && !s.indented()
 			}
 			q, _ := s.llvm.Parse(string(line), s.module)
 			return q.Addr, false
@@ -136,7 +138,9 @@ type llvmSession struct {
 	id     string // build id of the module, or ""
 	search companion.Search
 	memory int64
-	files  *lookup.Cache
+	// relative leaves directories out of paths.
+	relative bool
+	files    *lookup.Cache
 }
 
 // options reads the flags. Those of llvm-addr2line have other defaults.
@@ -186,6 +190,14 @@ func (s *llvmSession) options(v *values, addr2line bool) error {
 		}
 		s.memory = n
 	}
+	if v.has("print-source-context-lines") {
+		n, err := strconv.ParseUint(v.flags["print-source-context-lines"], 0, 16)
+		if err != nil {
+			return fmt.Errorf("--print-source-context-lines=%s: want a number up to 65535", v.flags["print-source-context-lines"])
+		}
+		s.llvm.Context = int(n)
+	}
+	s.relative = v.has("relativenames")
 	for _, flag := range []string{"debug-file-directory", "fallback-debug-path"} {
 		if v.has(flag) {
 			s.search.DebugDirs = append(s.search.DebugDirs, v.flags[flag], companion.DefaultDebugDir)
@@ -211,7 +223,7 @@ func (s *llvmSession) open(ctx context.Context, key string) (*lookup.File, error
 		}
 		path = paths[n]
 	}
-	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory})
+	f, err := lookup.Open(ctx, path, lookup.Options{Search: s.search, Memory: s.memory, Relative: s.relative})
 	if err != nil {
 		s.errors.Lock()
 		defer s.errors.Unlock()
@@ -247,8 +259,29 @@ func (a *llvmAnswerer) Rest() {
 	}
 }
 
+// indented reports whether JSON is in several lines.
+func (s *llvmSession) indented() bool { return s.llvm.Style == symbolizers.StyleJSON && s.llvm.Pretty }
+
 // Answer appends the answer for a line.
 func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
+	if a.indented() {
+		text, _ := a.answer(nil, asked)
+		return appendIndented(dst, text), 0
+	}
+	return a.answer(dst, asked)
+}
+
+// appendIndented appends JSON in several lines.
+func appendIndented(dst, text []byte) []byte {
+	var out bytes.Buffer
+	err := json.Indent(&out, text, "", "  ")
+	if err != nil {
+		panic(err) // package symbolizers has made the text
+	}
+	return append(dst, out.Bytes()...)
+}
+
+func (a *llvmAnswerer) answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
 	q := symbolizers.Query{Kind: "CODE", Module: a.module, Addr: asked.Addr}
 	if !asked.Plain {
 		var ok bool
@@ -256,7 +289,9 @@ func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) (answer []
 		if !ok {
 			return a.llvm.Invalid(dst, asked.Line, a.module), 0
 		}
-		dst = a.llvm.Head(dst, q.Addr)
+		if q.Symbol == "" {
+			dst = a.llvm.Head(dst, q.Addr)
+		}
 	}
 	key := q.Module
 	if q.ByID {
@@ -265,12 +300,27 @@ func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) (answer []
 	if a.file == nil || a.key != key {
 		a.Rest()
 		f, release, err := a.files.Get(a.ctx, key)
-		if err != nil {
+		switch {
+		case err != nil && q.Symbol != "":
+			return a.llvm.Invalid(dst, asked.Line, a.module), 0
+		case err != nil:
 			return a.llvm.Answer(dst, nil, q, cause(err), &a.scratch)
 		}
 		a.key, a.file, a.release = key, f, release
 	}
+	if q.Symbol != "" {
+		return a.named(dst, asked.Line, q), 0
+	}
 	return a.llvm.Answer(dst, a.file, q, "", &a.scratch)
+}
+
+// named appends the answer for a line that asks for a symbol. A name of nothing is no question.
+func (a *llvmAnswerer) named(dst []byte, line string, q symbolizers.Query) []byte {
+	answer, found := a.llvm.Named(dst, a.file, q, &a.scratch)
+	if !found {
+		return a.llvm.Invalid(dst, line, a.module)
+	}
+	return answer
 }
 
 // list writes the answers for addresses of the command line as one JSON array.
@@ -282,9 +332,13 @@ func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst, _ = a.Answer(dst, symbolizers.Question{Line: arg})
+		dst, _ = a.answer(dst, symbolizers.Question{Line: arg})
 		dst = dst[:len(dst)-1] // without the end of the line
 	}
-	_, err := stdout.Write(append(dst, "]\n"...))
+	dst = append(dst, "]\n"...)
+	if s.indented() {
+		dst = appendIndented(nil, dst)
+	}
+	_, err := stdout.Write(dst)
 	return err
 }

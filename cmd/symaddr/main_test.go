@@ -241,13 +241,40 @@ func TestPeers(t *testing.T) {
 		{"llvm-symbolizer", "--inlining=true --default-arch=x86_64", "\"FILE\" 0x4012de\n", ran{0, llvm, ""}},
 		{"llvm-symbolizer", "--inlining=false -functions=short --output-style=GNU", "FILE 0x4012de\n", ran{0, "pop\n/symkit/src/cxx.h:36\n", ""}},
 		{"llvm-symbolizer", "", "missing 0x1\n", ran{0, "??\n??:0:0\n\n", "llvm-symbolizer: error: 'missing': No such file or directory\n"}},
+		{"llvm-symbolizer", "--output-style=JSON -p -e FILE --no-inlines -s", "0x4012de\n", ran{0, "{\n  \"Address\": \"0x4012de\",\n  \"ModuleName\": \"FILE\",\n  \"Symbol\": [\n    {\n      \"Column\": 19,\n      \"Discriminator\": 0,\n" +
+			"      \"FileName\": \"cxx.h\",\n      \"FunctionName\": \"run\",\n      \"Line\": 36,\n      \"StartAddress\": \"0x401270\",\n      \"StartFileName\": \"cxx.h\",\n      \"StartLine\": 36\n    }\n  ]\n}\n", ""}},
+		{"llvm-symbolizer", "--output-style=GNU --verbose -e FILE --no-inlines -s run+110", "", ran{0, "run\n  Filename: cxx.h\n  Function start filename: cxx.h\n  Function start line: 36\n  Line: 36\n  Column: 19\n", ""}},
+		{"llvm-symbolizer", "", "FILE run+0x6e\nFILE nosuch\n", ran{0, "run\n/symkit/src/cxx.h:36:19\n\nFILE nosuch\n", ""}},
+		{"llvm-symbolizer", "--output-style=JSON --functions=none", "FILE run+110\nFILE 1x\n", ran{0, `{"Loc":[{"Column":19,"Discriminator":0,"FileName":"/symkit/src/cxx.h","FunctionName":"","Line":36,"StartAddress":"0x4012dc","StartFileName":"/symkit/src/cxx.h","StartLine":36}],"ModuleName":"FILE","SymName":"run"}` +
+			"\n" + `{"Error":{"Message":"unable to parse arguments: FILE 1x"},"ModuleName":"FILE"}` + "\n", ""}},
+		{"llvm-symbolizer", "--relativenames -e FILE 0x4012de", "", ran{0, strings.ReplaceAll(llvm, "/symkit/", ""), ""}},
 		{"llvm-symbolizer", "--output-style=XML", "", ran{1, "", "llvm-symbolizer: error: --output-style=XML: want LLVM, GNU or JSON\n"}},
 	} {
 		replace := func(s string) string { return strings.ReplaceAll(s, "FILE", program86) }
-		tt.want.stderr = replace(tt.want.stderr)
+		tt.want.stdout, tt.want.stderr = replace(tt.want.stdout), replace(tt.want.stderr)
 		got := runWith(t, tt.name, replace(tt.stdin), strings.Fields(replace(tt.args))...)
 		if got != tt.want {
 			t.Errorf("%s %s: %+v, want %+v", tt.name, tt.args, got, tt.want)
+		}
+	}
+}
+
+// TestSourceLines: lines of source files that are here, with their numbers.
+func TestSourceLines(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.sym")
+	programtest.Write(t, filepath.Join(dir, "a.c"), []byte("one\n\ttwo\x1b\r\nthree"))
+	programtest.Write(t, path, []byte("MODULE Linux x86_64 0 s\nFILE 0 "+dir+"/a.c\nFILE 1 "+dir+"/none.c\nFUNC 10 20 0 f\n10 10 3 0\n20 10 3 1\n"))
+	for args, want := range map[string]string{
+		"--print-source-context-lines=2 0x10":                     "f\nDIR/a.c:3:0\n2  : \ttwo\\x1b\n3 >: three\n\n",
+		"--print-source-context-lines=20 --output-style=GNU 0x10": "f\nDIR/a.c:3\n 1  : one\n 2  : \ttwo\\x1b\n 3 >: three\n",
+		"--print-source-context-lines=2 0x20":                     "f\nDIR/none.c:3:0\n\n",
+		"--print-source-context-lines=0 0x10":                     "f\nDIR/a.c:3:0\n\n",
+		"--print-source-context-lines=1 --output-style=JSON 0x10": `[{"Address":"0x10","ModuleName":"DIR/s.sym","Symbol":[{"Column":0,"Discriminator":0,"FileName":"DIR/a.c","FunctionName":"f","Line":3,"Source":"3 >: three\n","StartAddress":"0x10","StartFileName":"","StartLine":0}]}]` + "\n",
+	} {
+		got := runWith(t, "llvm-symbolizer", "", append(strings.Fields(args), "-e", path)...)
+		if got.code != 0 || strings.ReplaceAll(got.stdout, dir, "DIR") != want {
+			t.Errorf("%s: %+v, want %q", args, got, want)
 		}
 	}
 }

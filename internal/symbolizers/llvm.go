@@ -31,6 +31,8 @@ type LLVM struct {
 	Hex bool
 	// Adjust is subtracted from addresses (--adjust-vma).
 	Adjust uint64
+	// Context is the number of lines of source files around places (--print-source-context-lines).
+	Context int
 }
 
 // Query is a question of a line.
@@ -38,11 +40,11 @@ type Query struct {
 	Kind   string // CODE, DATA or FRAME
 	Module string // path, or the build id in hexadecimal digits if ByID
 	ByID   bool
-	Addr   uint64
-	Symbol string // instead of Addr
+	Addr   uint64 // or the offset from Symbol
+	Symbol string // or ""
 }
 
-// Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS. The module is in double or single quotes if it has blanks,
+// Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS, or [CODE] MODULE SYMBOL[+OFFSET]. The module is in double or single quotes if it has blanks,
 // and may begin with FILE: or BUILDID:. It is left out if the program was given one. What follows the address is
 // ignored.
 func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
@@ -72,6 +74,16 @@ func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 	}
 	n, err := strconv.ParseUint(addr, base, 64)
 	q.Addr = n - l.Adjust
+	if err != nil && addr != "" && digitOf[addr[0]] > 9 && q.Kind == "CODE" {
+		var offset string
+		var more bool
+		q.Symbol, offset, more = strings.Cut(addr, "+")
+		q.Addr, err = 0, nil
+		if more {
+			q.Addr, err = strconv.ParseUint(offset, 0, 64)
+		}
+		return q, err == nil && q.Module != ""
+	}
 	return q, err == nil && q.Module != "" && !strings.Contains(addr, "_")
 }
 
@@ -140,6 +152,39 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scra
 		dst = append(dst, '\n')
 	}
 	return dst, until
+}
+
+// Named appends the answer for q, which names a symbol: the places of all symbols of that name. found is false if f has
+// none.
+func (l *LLVM) Named(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []byte, found bool) {
+	symbols := f.Symbols(nil, q.Symbol, -1)
+	code := *l // the functions that have the code
+	code.Inlines, code.Style, code.Context = false, StyleLLVM, 0
+	if l.Style == StyleJSON {
+		dst = append(dst, `{"Loc":[`...)
+	}
+	from := len(dst)
+	for i := range symbols {
+		frame := &code.frames(c, f, symbols[i].Addr+q.Addr)[0]
+		switch {
+		case frame.File == "":
+			continue
+		case l.Style != StyleJSON:
+			dst = l.frame(dst, frame, c)
+			continue
+		case len(dst) > from:
+			dst = append(dst, ',')
+		}
+		dst = code.jsonFrame(dst, frame, c)
+	}
+	switch l.Style {
+	case StyleJSON:
+		dst = printable.AppendJSON(append(dst, `],"ModuleName":`...), q.Module)
+		dst = append(printable.AppendJSON(append(dst, `,"SymName":`...), q.Symbol), "}\n"...)
+	case StyleLLVM:
+		dst = append(dst, '\n')
+	}
+	return dst, len(symbols) > 0
 }
 
 // code appends the frames at an address.
@@ -229,17 +274,17 @@ func (l *LLVM) frame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
 	case f.Discriminator != 0:
 		dst = appendDiscriminator(dst, f.Discriminator)
 	}
-	return append(dst, '\n')
+	return l.source(append(dst, '\n'), f, c)
 }
 
 // details appends the lines of --verbose.
 func (l *LLVM) details(dst []byte, f *lookup.Frame) []byte {
 	dst = append(appendText(append(dst, "  Filename: "...), shownFile(f.File, l.Basenames)), '\n')
 	if f.StartLine != 0 {
-		dst = append(append(append(dst, "  Function start filename: "...), printable.String(f.StartFile)...), '\n')
+		dst = append(appendText(append(dst, "  Function start filename: "...), shownFile(f.StartFile, l.Basenames)), '\n')
 		dst = fmt.Appendf(dst, "  Function start line: %d\n", f.StartLine)
 	}
-	if f.Start != 0 && !f.Inlined {
+	if f.Start != 0 && !f.Inlined && l.Style != StyleGNU {
 		dst = fmt.Appendf(dst, "  Function start address: %#x\n", f.Start)
 	}
 	dst = fmt.Appendf(dst, "  Line: %d\n  Column: %d\n", f.Line, f.Column)
@@ -350,11 +395,15 @@ func (l *LLVM) jsonFrame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
 	text(`,"FileName":`, shownFile(f.File, l.Basenames))
 	text(`,"FunctionName":`, name)
 	number(`,"Line":`, f.Line)
+	lines := l.source(nil, f, c)
+	if lines != nil {
+		text(`,"Source":`, string(lines))
+	}
 	dst = append(dst, `,"StartAddress":"`...)
 	if f.Start != 0 {
 		dst = AppendHex(dst, f.Start, 1)
 	}
-	text(`","StartFileName":`, f.StartFile)
+	text(`","StartFileName":`, shownFile(f.StartFile, l.Basenames))
 	number(`,"StartLine":`, f.StartLine)
 	return append(dst, '}')
 }

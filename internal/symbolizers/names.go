@@ -46,8 +46,9 @@ func (s style) shown(name string) string {
 type Scratch struct {
 	frames []lookup.Frame
 	symbol symbolAt
-	known  map[[2]string]string // names as they are shown
-	bytes  int                  // of known
+	sourceFile
+	known map[[2]string]string // names as they are shown
+	bytes int                  // of known
 }
 
 // symbolAt is the symbol of the addresses of a file from one on to sym.Until, if there is one.

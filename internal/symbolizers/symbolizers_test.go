@@ -84,7 +84,7 @@ func TestLLVM(t *testing.T) {
 		{all, "X 0x10", "??\n??:0:0\n\n"},
 		{all, "X", "X\n"},
 		{all, "", "\n"},
-		{all, "X zz", "X zz\n"},
+		{all, "X 1z", "X 1z\n"},
 		{all, "DATA X 0x404060 what follows", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x404060", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x10", "??\n0 0\n\n"},
@@ -102,8 +102,8 @@ func TestLLVM(t *testing.T) {
 			"0x4012de: shop::Stack<int, 4>::pop() at /symkit/src/cxx.h:36:19\n (inlined by) run at /symkit/src/cxx.cc:117:25\n\n"},
 		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleJSON }), "DATA X 0x404060",
 			`{"Address":"0x404060","Data":{"Name":"vtable for __cxxabiv1::__si_class_type_info","Size":"0x40","Start":"0x404040"},"ModuleName":"X"}` + "\n"},
-		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleJSON }), "X zz",
-			`{"Error":{"Message":"unable to parse arguments: X zz"},"ModuleName":"X"}` + "\n"},
+		{with(func(l *symbolizers.LLVM) { l.Style = symbolizers.StyleJSON }), "X 1z",
+			`{"Error":{"Message":"unable to parse arguments: X 1z"},"ModuleName":"X"}` + "\n"},
 	} {
 		var got []byte
 		q, ok := tt.l.Parse(tt.line, "")

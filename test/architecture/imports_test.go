@@ -129,7 +129,7 @@ var allowed = map[string][]string{
 	"lookup/logs":          {"lookup"},
 	"lookup/source":        {"elfx/companion", "internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
-	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "lookup"},
+	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "internal/smallfile", "lookup"},
 	"lookup/gsym":          {"internal/hashindex", "internal/wire"},
 	"sframe":               {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 
