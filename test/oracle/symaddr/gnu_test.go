@@ -95,6 +95,7 @@ const (
 	noName         = "code after the end of a function has the name of the last symbol"
 	asGNU          = "GNU addr2line has symaddr's answer"
 	otherName      = "addr2line takes the name of a function without a linkage name from elsewhere"
+	marks          = "gcc -flto marks places by symbols, which are no functions"
 	splitCalls     = "inlined calls that only gimli's addr2line and symaddr find"
 )
 
@@ -179,9 +180,14 @@ func (c *gnuComparison) settle(pc uint64, got, want []string) {
 	name, place := len(got)-2, len(got)-1
 	explain(name, c.same(got[name], want[name]), anAlias)
 	explain(name, isCopy(got[name], want[name]), aCopy)
-	explain(place, strings.HasSuffix(got[place], ":?") && strings.HasSuffix(want[place], ":?"), symbolFile)
+	explain(name, c.isOther(got[name], want[name]), aCopy)
+	explain(name, isMark(want[name]), marks)
+	if c.theirs == "addr2line" {
+		explain(place, strings.HasSuffix(got[place], ":?") && strings.HasSuffix(want[place], ":?"), symbolFile)
+	}
+	explain(place, strings.HasSuffix(got[place], ":?") && strings.HasSuffix(want[place], ":?"), noLine)
 	explain(place, strings.HasSuffix(got[place], ":?") && strings.HasSuffix(want[place], ":0"), noLine)
-	explain(name, want[name] == "??", noName)
+	explain(name, want[name] == "??" && c.theirs != "addr2line", noName)
 	explain(name, got[name] == withoutVersion(want[name]), versions)
 	for i := 1; i < len(got); i += 2 {
 		explain(i, isTwice(cutLine(want[i]), cutLine(got[i])) && lineOf(want[i]) == lineOf(got[i]), twiceDirectory)
@@ -205,8 +211,27 @@ func isCopy(a, b string) bool {
 	return variant.Replace(copySuffix.ReplaceAllString(a, "")) == variant.Replace(copySuffix.ReplaceAllString(b, ""))
 }
 
+// isOther reports whether a symbol with the name b is at an address of a copy or a part of the function a, whose code is
+// that of two functions.
+func (c *gnuComparison) isOther(a, b string) bool {
+	if !strings.Contains(b, ".") {
+		return false
+	}
+	for _, suffix := range []string{".part.0", ".constprop.0", ".isra.0", ".cold"} {
+		if c.same(copySuffix.ReplaceAllString(a, "")+suffix, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// mark matches the symbols that gcc -flto puts where it begins to write code, which are no functions: bfd.c.1da1f578.
+var mark = regexp.MustCompile(`\.[0-9a-f]{8}$`)
+
+func isMark(name string) bool { return mark.MatchString(name) }
+
 // variant makes one of the forms that a constructor or a destructor has.
-var variant = strings.NewReplacer("C1E", "C2E", "C4E", "C2E", "D1E", "D2E", "D4E", "D2E")
+var variant = strings.NewReplacer("C1E", "C2E", "C4E", "C2E", "C1I", "C2I", "C4I", "C2I", "D1E", "D2E", "D4E", "D2E")
 
 // same reports whether two symbols are at one address.
 func (c *gnuComparison) same(a, b string) bool {
@@ -312,7 +337,7 @@ func (c *gnuComparison) agrees(got, want []string, frames []frame) bool {
 		name := got[2*i]
 		same := name == f.FunctionName
 		if i == len(frames)-1 {
-			same = same || c.same(name, f.FunctionName) || isCopy(name, f.FunctionName) || f.FunctionName == "" && name == want[len(want)-2]
+			same = same || isMark(f.FunctionName) || c.same(name, f.FunctionName) || isCopy(name, f.FunctionName) || f.FunctionName == "" && name == want[len(want)-2]
 		}
 		if place != got[2*i+1] || !same {
 			return false

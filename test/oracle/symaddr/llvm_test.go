@@ -133,6 +133,7 @@ const (
 	noStart        = "an inlined call whose own code is empty has no address where it starts"
 	symbolNames    = "with --functions=short, too, a function without DWARF has the name of its symbol"
 	versions       = "a name is without the version of its symbol"
+	outside        = "functions outside of the only range that a unit of DWARF 2 has"
 	starts         = "each function and call has an address where it starts, and the file of its declaration"
 )
 
@@ -169,6 +170,14 @@ func (c *llvmComparison) compare(pc uint64, flag string, got, want []frame) {
 	c.settle(flag == shortNames && b.FunctionName == "" && a.StartLine == 0, symbolNames, &a.FunctionName, "")
 	name, _, _ := strings.Cut(b.FunctionName, "@")
 	c.settle(a.FunctionName == name, versions, &a.FunctionName, b.FunctionName)
+	c.settle(isMark(b.FunctionName), marks, &a.StartAddress, b.StartAddress)
+	c.settle(isMark(b.FunctionName), marks, &a.FunctionName, b.FunctionName)
+	if b.StartLine == 0 && a.StartLine != 0 && last == 0 {
+		c.settle(true, outside, &a.StartFileName, b.StartFileName)
+		c.settle(flag == shortNames, outside, &a.FunctionName, b.FunctionName)
+		c.settle(true, outside, &a.StartAddress, b.StartAddress)
+		a.StartLine = 0
+	}
 	if a.FunctionName == "" && b.FunctionName != "" && c.isPast(pc, b.FunctionName) {
 		c.settle(true, pastSection, &a.FunctionName, b.FunctionName)
 		a.StartAddress, a.FileName = b.StartAddress, b.FileName
