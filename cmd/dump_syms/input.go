@@ -77,6 +77,8 @@ func advised(err error) error {
 		return fmt.Errorf("%w; -v lists them", err)
 	case errors.Is(err, companion.ErrOtherBuild):
 		return fmt.Errorf("%w; give the debug file of the same build", err)
+	case isStripped && stripped.Format != "":
+		return fmt.Errorf("%w; compile with -gdwarf", err)
 	case isStripped:
 		which := ""
 		if len(stripped.Places) > single.Shown {

@@ -81,12 +81,20 @@ type Stripped struct {
 	HasID bool
 	// Places are those where the debug file was looked for.
 	Places []string
+	// Format is debug information that the file has, but is not read; empty if there is none.
+	Format string
 }
+
+// otherFormats are formats of debug information that are not read, by their sections.
+var otherFormats = []struct{ section, name string }{{".stab", "stabs"}, {".debug", "DWARF 1"}, {".mdebug", "ECOFF"}}
 
 // Shown is how many places the text of a Stripped has.
 const Shown = 3
 
 func (s *Stripped) Error() string {
+	if s.Format != "" {
+		return s.Path + ": its debug information is " + s.Format + ", which is not read: no functions, lines and inlined calls"
+	}
 	looked := "looked for " + strings.Join(s.Places[:min(len(s.Places), Shown)], ", ")
 	switch n := len(s.Places) - Shown; {
 	case len(s.Places) == 0 && !s.HasID:
@@ -158,6 +166,11 @@ func (m *Module) findStripped(d *dump.Module) {
 	}
 	m.Incomplete = true
 	m.Stripped = &Stripped{Path: m.Image.Main.Path(), HasID: len(m.Image.BuildID()) > 0}
+	for _, f := range otherFormats {
+		if m.Image.Main.Section(f.section) != nil {
+			m.Stripped.Format = f.name
+		}
+	}
 	for _, p := range m.Probes {
 		if p.What == companion.DebugFile {
 			m.Stripped.Places = append(m.Stripped.Places, p.Path)
