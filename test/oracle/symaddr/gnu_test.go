@@ -95,7 +95,7 @@ const (
 	noName         = "code after the end of a function has the name of the last symbol"
 	asGNU          = "GNU addr2line has symaddr's answer"
 	otherName      = "addr2line takes the name of a function without a linkage name from elsewhere"
-	marks          = "gcc -flto marks places by symbols, which are no functions"
+	marks          = "marks and labels that compilers put into code are no functions"
 	splitCalls     = "inlined calls that only gimli's addr2line and symaddr find"
 )
 
@@ -225,8 +225,9 @@ func (c *gnuComparison) isOther(a, b string) bool {
 	return false
 }
 
-// mark matches the symbols that gcc -flto puts where it begins to write code, which are no functions: bfd.c.1da1f578.
-var mark = regexp.MustCompile(`\.[0-9a-f]{8}$`)
+// mark matches symbols among code that are no functions: what gcc -flto puts where it begins to write code
+// (bfd.c.1da1f578), labels (.L4330 in objects for i386) and marks of instruction sets ($xrv64i2p1).
+var mark = regexp.MustCompile(`\.[0-9a-f]{8}$|^\.L[0-9]+$|^\$`)
 
 func isMark(name string) bool { return mark.MatchString(name) }
 
