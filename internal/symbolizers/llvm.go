@@ -82,7 +82,7 @@ func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 		if more {
 			q.Addr, err = strconv.ParseUint(offset, 0, 64)
 		}
-		return q, err == nil && q.Module != ""
+		return q, err == nil && q.Module != "" && q.Symbol != ""
 	}
 	return q, err == nil && q.Module != "" && !strings.Contains(addr, "_")
 }

@@ -85,6 +85,7 @@ func TestLLVM(t *testing.T) {
 		{all, "X", "X\n"},
 		{all, "", "\n"},
 		{all, "X 1z", "X 1z\n"},
+		{all, "X +0x4012de", "X +0x4012de\n"},
 		{all, "DATA X 0x404060 what follows", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x404060", "vtable for __cxxabiv1::__si_class_type_info\n4210752 64\n\n"},
 		{all, "DATA X 0x10", "??\n0 0\n\n"},
