@@ -44,9 +44,9 @@ type Query struct {
 	Symbol string // or ""
 }
 
-// Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS, or [CODE] MODULE SYMBOL[+OFFSET]. The module is in double or single quotes if it has blanks,
-// and may begin with FILE: or BUILDID:. It is left out if the program was given one. What follows the address is
-// ignored.
+// Parse reads a line: [CODE|DATA|FRAME] MODULE ADDRESS, or [CODE] MODULE SYMBOL[+OFFSET]. The module is in double or
+// single quotes if it has blanks, and may begin with FILE: or BUILDID:. It is left out if the program was given one. What
+// follows the address is ignored.
 func (l *LLVM) Parse(line, module string) (q Query, ok bool) {
 	rest := trimBlanks(line)
 	q.Kind = "CODE"
@@ -154,10 +154,13 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scra
 	return dst, until
 }
 
-// Named appends the answer for q, which names a symbol: the places of all symbols of that name. found is false if f has
+// mostNamed is how many symbols of one name are answered. A kernel has 17 of one name.
+const mostNamed = 1000
+
+// Named appends the answer for q, which names a symbol: the places of the symbols of that name. found is false if f has
 // none.
 func (l *LLVM) Named(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []byte, found bool) {
-	symbols := f.Symbols(nil, q.Symbol, -1)
+	symbols := f.Symbols(nil, q.Symbol, mostNamed)
 	code := *l // the functions that have the code
 	code.Inlines, code.Style, code.Context = false, StyleLLVM, 0
 	if l.Style == StyleJSON {
