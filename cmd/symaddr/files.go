@@ -75,6 +75,10 @@ func (f *fileFlags) modules(ctx context.Context, stderr *command.Messages) (*mod
 		}
 	}
 	m.finder, err = symbols.Open(ctx, f.Symbols, symbols.Options{PathsOnly: true, Jobs: f.Jobs, Search: search})
+	e, isPath := errors.AsType[*fs.PathError](err)
+	if isPath {
+		err = command.Unreadable("--symbols", e.Path, err, "a symbol store, a symbol file or the URL of a symbol server")
+	}
 	if len(f.Symbols) > 0 {
 		m.stores = m.finder
 	}

@@ -17,7 +17,6 @@ import (
 	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/emit"
-	"symkit/internal/filename"
 	"symkit/internal/mem"
 	"symkit/internal/packing"
 	"symkit/limits"
@@ -58,7 +57,7 @@ func NewStore(paths []string) (*Store, error) {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			return nil, &filename.Error{Path: path, Err: filename.WithoutPath(err)}
+			return nil, err
 		case info.IsDir():
 			s.Dirs = append(s.Dirs, path)
 		case !info.Mode().IsRegular(): // opening a FIFO would wait for its writer
