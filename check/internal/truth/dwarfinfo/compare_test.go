@@ -291,7 +291,7 @@ func unlikeLines(data *dwarf.Data, u *Unit, x *libraryScan, code pcs.Set, damage
 	if damaged && u.hasLines && err == nil && len(h.lengths) >= setColumn && h.lengths[setColumn-1] != 1 {
 		return "" // debug/dwarf reads one operand whatever the header says; other wrong numbers it refuses
 	}
-	want, ok := libraryRuns(data, x.root, code)
+	want, ok := libraryRuns(data, x.root, code, damaged)
 	paths := naming.NewPaths()
 	lines, err := u.Lines(nil, code, paths)
 	if !ok || damaged && err != nil {
@@ -320,8 +320,9 @@ type libraryRun struct {
 	file string
 }
 
-// libraryRuns returns the runs of a unit's line table, false if debug/dwarf cannot read it.
-func libraryRuns(data *dwarf.Data, root *dwarf.Entry, code pcs.Set) (runs []libraryRun, ok bool) {
+// libraryRuns returns the runs of a unit's line table, false if debug/dwarf cannot read it, or if a damaged table does not
+// say enough.
+func libraryRuns(data *dwarf.Data, root *dwarf.Entry, code pcs.Set, damaged bool) (runs []libraryRun, ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			ok = false
@@ -345,6 +346,9 @@ func libraryRuns(data *dwarf.Data, root *dwarf.Entry, code pcs.Set) (runs []libr
 		}
 		if begins {
 			dead, begins = !code.Contains(e.Address), false
+		}
+		if dead && damaged {
+			return nil, false // code may have been the address before an advance, which the entries do not say
 		}
 		if !e.EndSequence && code.Contains(e.Address) == dead {
 			return nil, false // a set_address may have moved the sequence, which the entries do not say
