@@ -27,7 +27,7 @@ func (x *Index) Function(place uint64, most int) (f Function, ok bool) {
 		return f, false
 	}
 	size, read := 0, 0
-	for range x.records(x.after(place), math.MaxInt, &size) { // which takes a tenth of reading them
+	for range x.records(x.after(place), math.MaxInt, &size) { // to count bytes takes a tenth of the time of reading
 		if size > most {
 			return f, false
 		}

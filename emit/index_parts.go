@@ -11,8 +11,7 @@ import (
 // their code.
 type part struct{ at, first, last uint64 }
 
-// partRecords is the number of records of a part, groupParts that of parts of a group. A FUNC of at most fewParts is read
-// as a whole each time.
+// A part has partRecords records, a group groupParts parts. A FUNC of at most fewParts is read as a whole each time.
 const partRecords, groupParts, fewParts = 8, 256, 32
 
 // newPart returns the part of records from a place on, without code.

@@ -21,7 +21,7 @@ type goTable struct {
 	names func() *symbolTable // the functions by name
 }
 
-// Bytes of memory that a function with its symbol, and a run of an inlined call take.
+// Bytes of memory: of a function and its symbol, of a run of an inlined call.
 const (
 	goFunctionMemory = 96
 	goRunMemory      = 256

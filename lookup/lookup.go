@@ -229,13 +229,13 @@ func (f *File) Symbols(dst []Symbol, name string, n int) []Symbol {
 	return f.source.symbols(dst, name, n)
 }
 
-// Named appends to dst the first n symbols of an ELF file whose mangled name reads as a text for people, by place in the
-// symbol table: "Codec::run(int)", or "Codec::run(int) [clone .cold]" of a copy. The first call reads all names.
-func (f *File) Named(dst []Symbol, text string, n int) []Symbol {
+// Named appends to dst the first n symbols of an ELF file with a readable name, in the order of the symbol table:
+// "Codec::run(int)", or "Codec::run(int) [clone .cold]" for a compiler's copy. The first call demangles all names.
+func (f *File) Named(dst []Symbol, name string, n int) []Symbol {
 	if f.image == nil {
 		return dst
 	}
-	return f.image.table().textual(dst, text, n)
+	return f.image.table().readable(dst, name, n)
 }
 
 // Load decodes all units, on Options.Jobs goroutines, as far as Options.Memory allows. It is worth its time

@@ -26,10 +26,10 @@ type symbolTable struct {
 	text  string // the names of all, one after the other
 	asked atomic.Int32
 
-	sorted func() ordered
-	byName func() []int32  // indexes of all, by name
-	byText func() []uint64 // see sortTexts
-	seed   maphash.Seed    // of byText
+	sorted     func() ordered
+	byName     func() []int32  // indexes of all, by name
+	byReadable func() []uint64 // see sortReadable
+	seed       maphash.Seed    // of byReadable
 }
 
 // ordered is symbols by address, one for each address, and their addresses, which are searched.
@@ -95,7 +95,7 @@ func newTable(all []entry, text string) *symbolTable {
 	t := &symbolTable{all: all, text: text, seed: maphash.MakeSeed()}
 	t.sorted = sync.OnceValue(t.sort)
 	t.byName = sync.OnceValue(t.sortNames)
-	t.byText = sync.OnceValue(t.sortTexts)
+	t.byReadable = sync.OnceValue(t.sortReadable)
 	return t
 }
 
@@ -214,26 +214,25 @@ func (t *symbolTable) sortNames() []int32 {
 	return list
 }
 
-// sortTexts returns the mangled names by their texts: in the upper half the upper half of the text's hash, in the lower
-// half the index of the symbol. The texts themselves would take a multiple of the symbols' memory.
-func (t *symbolTable) sortTexts() []uint64 {
+// sortReadable returns a number for each mangled name, in ascending order. Its upper half is that of the hash of the
+// readable name, its lower half the index of the symbol. The readable names would take a multiple of the memory.
+func (t *symbolTable) sortReadable() []uint64 {
 	var list []uint64
 	for i := range t.all {
 		name := t.of(t.all[i].name)
 		if demangle.IsMangled([]byte(name)) {
-			list = append(list, maphash.String(t.seed, symbolText(name))&^math.MaxUint32|uint64(i))
+			list = append(list, maphash.String(t.seed, readableName(name))&^math.MaxUint32|uint64(i))
 		}
 	}
 	slices.Sort(list)
 	return list
 }
 
-// clone begins what the text of a copy of a function has behind the function's, as binutils and the ABI's demangler write
-// it: " [clone .cold]".
+// clone begins the mark of a copy of a function, " [clone .cold]". Binutils and the ABI's demangler write this mark.
 const clone = " [clone "
 
-// symbolText returns the text for people of a symbol's name.
-func symbolText(name string) string {
+// readableName returns the readable name of a symbol, with the mark of a copy.
+func readableName(name string) string {
 	text, _ := demangle.Demangle([]byte(name))
 	suffix := name[len(demangle.Base([]byte(name))):]
 	if suffix != "" {
@@ -242,15 +241,15 @@ func symbolText(name string) string {
 	return text
 }
 
-// textual appends the first n symbols with a text for people.
-func (t *symbolTable) textual(dst []Symbol, text string, n int) []Symbol {
-	text = strings.ReplaceAll(text, "]"+clone, "") // of several suffixes
-	hash := maphash.String(t.seed, text) &^ math.MaxUint32
-	list := t.byText()
+// readable appends the first n symbols with a readable name.
+func (t *symbolTable) readable(dst []Symbol, name string, n int) []Symbol {
+	name = strings.ReplaceAll(name, "]"+clone, "") // one mark for each suffix becomes one mark
+	hash := maphash.String(t.seed, name) &^ math.MaxUint32
+	list := t.byReadable()
 	at, _ := slices.BinarySearch(list, hash)
 	for from := len(dst); at < len(list) && list[at]&^math.MaxUint32 == hash && len(dst)-from < n; at++ {
 		s := t.symbol(&t.all[uint32(list[at])])
-		if symbolText(s.Name) == text {
+		if readableName(s.Name) == name {
 			dst = append(dst, s)
 		}
 	}

@@ -127,7 +127,7 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 		}
 		at := len(dst)
 		dst = a.calls(dst, f, addr)
-		if i > 0 { // functions of one name, as those of a header in several units, can have one place
+		if i > 0 { // the function of a header has one place, and a symbol for each unit
 			same := bytes.Equal(dst[from:at], dst[at:])
 			dst = dst[:at]
 			if !same {

@@ -91,7 +91,7 @@ func (m *modules) close() {
 	}
 }
 
-// open opens the file at a path: also one that is compressed, and a member of an archive, "base.apk!/lib/arm64-v8a/libx.so".
+// open opens the file at a path, which may be compressed, or a member of an archive: "base.apk!/lib/arm64/libx.so".
 func (m *modules) open(ctx context.Context, path string) (*lookup.File, error) {
 	opt := m.opt
 	outer, member, inside := strings.Cut(path, elfx.Separator)

@@ -88,7 +88,7 @@ func (x syntax) long(p *usage.Program, arg, name string, joined bool) *usage.Fla
 	f := findFlag(p, func(f *usage.Flag) bool {
 		return f.Name == name && name != "" && (double || !x.GNU) || f.Short == name && joined && !x.GNU
 	})
-	if f == nil && double && x.GNU {
+	if f == nil && double && x.GNU && name != "" {
 		f = findFlag(p, func(f *usage.Flag) bool { return strings.HasPrefix(f.Name, name) }) // no name has two meanings
 	}
 	return f

@@ -281,6 +281,7 @@ func appendIndented(dst, text []byte) []byte {
 	return append(dst, out.Bytes()...)
 }
 
+// answer appends the answer for a line, in one line if it is JSON.
 func (a *llvmAnswerer) answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
 	q := symbolizers.Query{Kind: "CODE", Module: a.module, Addr: asked.Addr}
 	if !asked.Plain {
@@ -314,7 +315,7 @@ func (a *llvmAnswerer) answer(dst []byte, asked symbolizers.Question) (answer []
 	return a.llvm.Answer(dst, a.file, q, "", &a.scratch)
 }
 
-// named appends the answer for a line that asks for a symbol. A name of nothing is no question.
+// named appends the answer for a line that asks for a symbol. A line with the name of no symbol is given back.
 func (a *llvmAnswerer) named(dst []byte, line string, q symbolizers.Query) []byte {
 	answer, found := a.llvm.Named(dst, a.file, q, &a.scratch)
 	if !found {

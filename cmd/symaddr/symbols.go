@@ -7,17 +7,14 @@ import (
 	"symkit/lookup/logs"
 )
 
-// addresses appends the virtual addresses that a reference into f can mean: several where symbols share a name, none if
-// nothing is known of the reference.
+// addresses appends the virtual addresses that a reference into f can mean. Symbols that share a name give several.
 func addresses(dst []uint64, f *lookup.File, r *logs.Reference) []uint64 {
 	if r.Symbol != "" {
 		return after(dst, f, r.Symbol, r.Addr, r.Size)
 	}
-	addr, ok := uint64(0), false
+	addr, ok := f.Address(r.Kind, r.Addr)
 	if r.Mapping.Limit != 0 {
 		addr, ok = r.Mapping.Address(f, r.Addr)
-	} else {
-		addr, ok = f.Address(r.Kind, r.Addr)
 	}
 	if ok {
 		dst = append(dst, addr)
@@ -25,16 +22,16 @@ func addresses(dst []uint64, f *lookup.File, r *logs.Reference) []uint64 {
 	return dst
 }
 
-// Bounds: how many bytes lie between two functions, but for a few in a thousand of a kernel, and how many symbols of one
-// name are too many to look at.
 const (
+	// mostPadding is the least number of bytes that cannot be padding. 35 of a kernel's 46,000 functions have more.
 	mostPadding = 64
-	mostNamed   = 100
+	// mostNamed is the number of symbols with one name from which on the name means nothing.
+	mostNamed = 100
 )
 
-// after appends the addresses that lie offset bytes after the symbols of a name, or else of a name for people. Of several
-// symbols count those that are long enough and, if a size is given, as long with the padding behind, if there are any.
-// None counts of mostNamed.
+// after appends the addresses that are offset bytes after the symbols of a name, mangled or readable. A symbol fits if
+// it is long enough for the offset and, with padding, has the size; a size of 0 is not known. If some symbols fit, the
+// others are left out.
 func after(dst []uint64, f *lookup.File, name string, offset, size uint64) []uint64 {
 	all := f.Symbols(nil, name, mostNamed)
 	if len(all) == 0 {

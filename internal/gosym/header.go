@@ -38,7 +38,7 @@ type Table struct {
 // Version returns the layout of the table.
 func (t *Table) Version() Version { return t.version }
 
-// Len returns the number of functions, damaged ones too. The table has the bytes of a pair for each.
+// Len returns the number of functions, with damaged ones. Each has a pair of entries in the table.
 func (t *Table) Len() int { return int(t.nfunc) }
 
 // HasInlines reports whether Inlines can give inlined calls: the table is of Go

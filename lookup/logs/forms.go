@@ -74,7 +74,7 @@ var forms = sync.OnceValue(func() (list []form) {
 	// Xorg: "/usr/lib/xorg/Xorg (function+0x1b) [0x55d4]"; DPDK: "./app (function+0x1b) [55d4]"
 	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]*[^\s():]) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
 	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+address+`\])\s*$`, "[0x")
-	// The same with names for people. MySQL: "/usr/sbin/mysqld(f(char const*)+0x1b) [0x55d4]"; Ceph, with FILE: " 3: (f(int)+0x1b) [0x55d4]"
+	// The same with readable names. MySQL: "/usr/sbin/mysqld(f(char const*)+0x1b) [0x55d4]"; Ceph, with FILE: " 3: (f(int)+0x1b) [0x55d4]"
 	returns(lookup.Relative, `(?:^|\s)(?P<at>(?P<module>[^\s()]+)?\((?P<symbol>[^\s()].*?)\+`+address+`\) ?\[0x`+memory+`\])`, "+0x", "(", "[0x")
 	// libexecinfo of the BSDs: "0x201bc3 <main+0x13> at /tmp/app"
 	returns(lookup.Relative, `(?P<at>0x`+memory+` <(?P<symbol>[^<>]*)\+`+address+`> at (?P<module>[^\s]+))`, "> at ", "+0x")

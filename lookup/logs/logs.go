@@ -25,9 +25,9 @@ type Reference struct {
 	Module string
 	// BuildID is that of the module, nil if the line does not say.
 	BuildID []byte
-	// Symbol is the symbol that Addr is relative to, or its name for people, "" if there is none.
+	// Symbol is the name of the symbol that Addr is relative to, mangled or readable; "" if there is none.
 	Symbol string
-	// Size is that of the symbol with the padding behind, in bytes, 0 if the line does not say.
+	// Size is the size of the symbol and of the padding after it, in bytes; 0 if the line does not say.
 	Size uint64
 	// Kind says what Addr is, if Symbol is "" and Mapping is not set: virtual, or relative.
 	Kind lookup.Kind

@@ -28,7 +28,7 @@ func IsFile(path string, l limits.Limits) bool {
 	return Is(head, func() (io.ReadCloser, error) { return os.Open(path) }, l)
 }
 
-// Open opens the ELF file at path, also one that is compressed as a whole. The errors for other files are those of elfx.
+// Open opens the ELF file at path, which may be compressed. The errors for other files are those of elfx.
 func Open(path string, opt elfx.Options) (*elfx.File, error) {
 	f, err := opt.Open(path)
 	if !errors.Is(err, elfx.ErrNotELF) || !IsFile(path, opt.Limits) {
@@ -53,7 +53,7 @@ func Names(path string, n int, l limits.Limits) (names []string, err error) {
 	return names, err
 }
 
-// OpenMember reads the ELF file of the given name into memory; without a name, the one that the package is, compressed.
+// OpenMember reads the ELF file of the given name into memory. Without a name, the package must be one compressed file.
 func OpenMember(path, name string, l limits.Limits) (file *elfx.File, err error) {
 	err = walkFile(path, l, func(m Member, r io.Reader) error {
 		switch {

@@ -85,7 +85,7 @@ func Is(head []byte, more func() (io.ReadCloser, error), l limits.Limits) bool {
 	return isContent(head)
 }
 
-// isContent reports whether a compressed stream that holds what begins with head is a package.
+// isContent reports whether a compressed file is a package. head is the beginning of the unpacked content.
 func isContent(head []byte) bool {
 	return formatOf(head) != unknown || bytes.HasPrefix(head, []byte(elfMagic))
 }

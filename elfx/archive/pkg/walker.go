@@ -55,7 +55,7 @@ type Member struct {
 	Name string
 	// Size is the length in bytes. The stream may end before.
 	Size int64
-	// Whole is set if the package is this file alone, compressed: ext4.ko.zst.
+	// Whole is set if the package is one compressed file, this one: ext4.ko.zst.
 	Whole bool
 }
 
@@ -63,7 +63,8 @@ type Member struct {
 type Visitor struct {
 	// Limits bound the unpacked size of the package. The zero value is the default.
 	Limits limits.Limits
-	// Name is that of the package. An ELF file that is compressed as a whole is called so, without the extension.
+	// Name is the name of the package. Without its extension, Name is that of the ELF file in a package that is one
+	// compressed file.
 	Name string
 	// Blob is the path of the package if it is a blob of an OCI image layout. Its bytes must have the
 	// digest in the path.
@@ -203,7 +204,7 @@ func (w *walker) kernel(m Member, r *bufio.Reader, depth int) error {
 	return nil
 }
 
-// whole passes a file to File, if it is an ELF file, whose size only its end tells.
+// whole passes an unpacked file to File, if the file is an ELF file. The size is known after the last byte.
 func (w *walker) whole(m Member, r *bufio.Reader, depth int) error {
 	head, err := r.Peek(len(elfMagic))
 	if err != nil && err != io.EOF {
@@ -236,8 +237,8 @@ func (w *walker) anywhere(r *bufio.Reader, depth, layers int, read func(file *io
 	return read(file.Reader())
 }
 
-// IsKernel reports whether a file with a name that begins with head is of Linux's kernel and compressed, as distributions
-// install modules and images: ext4.ko.zst, vmlinux-5.14.21.gz.
+// IsKernel reports whether a file is a compressed module or image of Linux's kernel: ext4.ko.zst, vmlinux-5.14.21.gz.
+// head is the beginning of the file.
 func IsKernel(name string, head []byte) bool {
 	isKernel := strings.HasSuffix(withoutExtension(name), ".ko") || strings.HasPrefix(path.Base(name), "vmlinux")
 	return isKernel && compressionOf(head) != nil
