@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"symkit/elfx"
 	"symkit/elfx/companion"
 	"symkit/internal/command"
 	"symkit/internal/symbolizers"
@@ -92,6 +93,9 @@ func (c *cli) Validate() error {
 	return c.fileFlags.Validate()
 }
 
+// wantFile is what to give for FILE.
+const wantFile = "the path of an ELF file, a symbol file or a GSYM file"
+
 // errNoFile: nobody writes a log to standard input.
 const errNoFile = command.MissingArgument("<file>")
 
@@ -113,8 +117,11 @@ func (c *cli) work(ctx context.Context) (int, error) {
 		key = c.ID + storeMark + c.File
 	}
 	f, release, err := c.files.Get(ctx, key)
+	if errors.Is(err, elfx.ErrNotRegular) {
+		return command.Failed, fmt.Errorf("%w; give %s", err, wantFile)
+	}
 	if err != nil {
-		return command.Failed, err
+		return command.Failed, command.Unreadable("", c.File, err, wantFile)
 	}
 	defer release()
 	defer func() { c.warn(f.Losses()...) }()

@@ -187,7 +187,8 @@ func TestMessages(t *testing.T) {
 		return run(ctx, args, strings.NewReader(""), stdout, stderr)
 	}}
 	p.Messages(t, "symaddr: error: ", map[string]programtest.Message{
-		"missing 10":      {1, "missing: no such file or directory"},
+		"missing 10":      {1, "missing: no such file or directory; give the path of an ELF file, a symbol file or a GSYM file"},
+		". 10":            {1, ".: not a regular file: it is a directory; give the path of an ELF file, a symbol file or a GSYM file"},
 		"main.go 10":      {1, "main.go: neither an ELF file, a symbol file nor a GSYM file: it is a text file"},
 		program86 + " zz": {1, program86 + ": zz: want a hexadecimal address, or a symbol of the file with an offset, such as main+0x10"},
 		program86 + " _ZN4shop12_GLOBAL__N_14bookEi+1":  {1, program86 + ": _ZN4shop12_GLOBAL__N_14bookEi+1: 2 symbols have this name: give an address, 0x401061, 0x401431"},
