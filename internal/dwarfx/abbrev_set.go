@@ -119,9 +119,12 @@ func SelfContained(abbrev []byte) bool {
 // compile reads the attribute specifications of a and appends its program.
 func (x *compiled) compile(u *Unit, c *wire.Cursor, l limits.Limits, a *abbrev) error {
 	seen := uint64(0) // slots: an attribute occurs once (DWARF 5 §2.2)
+	most := l.Max(limitof.AbbrevAttributes, 0)
 	for n := uint64(0); ; n++ {
 		at := c.Pos()
-		limitSpecs(c, n, l)
+		if n > most {
+			failSpecs(c, l)
+		}
 		s, ok := readSpec(c)
 		if !ok {
 			a.nops = uint32(len(x.ops)) - a.ops

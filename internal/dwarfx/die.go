@@ -120,8 +120,11 @@ func (d *Data) readAttrs(u *Unit, c *wire.Cursor, specs uint32, s *slots) error 
 	*s = slots{}
 	sc := d.cursor(".debug_abbrev", d.Abbrev)
 	sc.Seek(uint64(specs))
+	most := d.Limits.Max(limitof.AbbrevAttributes, 0)
 	for n := uint64(0); ; n++ {
-		limitSpecs(&sc, n, d.Limits)
+		if n > most {
+			failSpecs(&sc, d.Limits)
+		}
 		sp, more := readSpec(&sc)
 		if !more {
 			break
@@ -177,12 +180,10 @@ func readSpec(c *wire.Cursor) (s spec, ok bool) {
 	return s, c.Err() == nil
 }
 
-// limitSpecs fails c if an abbreviation that has n attributes may not have another:
-// values without bytes take time for every DIE.
-func limitSpecs(c *wire.Cursor, n uint64, l limits.Limits) {
-	if n > l.Max(limitof.AbbrevAttributes, 0) {
-		c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limitof.AbbrevAttributes, 0)))
-	}
+// failSpecs fails c at an abbreviation that has more attributes than it may have: values without bytes take time for
+// every DIE.
+func failSpecs(c *wire.Cursor, l limits.Limits) {
+	c.Fail(c.Pos(), fmt.Errorf("%w: %w", ErrTooMany, l.Exceeded(limitof.AbbrevAttributes, 0)))
 }
 
 // findSpecs returns the .debug_abbrev offset of the attribute specifications of

@@ -27,7 +27,7 @@ func Hidden(r rune) bool {
 // UTF-8 as \xNN, byte by byte. Line breaks and tabs are Hidden, too: the result
 // can be part of a line.
 func String(s string) string {
-	if plain(s) == len(s) {
+	if isPlain(s) {
 		return s
 	}
 	return string(appendEscaped(nil, []byte(s), false))
@@ -35,7 +35,7 @@ func String(s string) string {
 
 // AppendJSON appends s as a string of JSON, as encoding/json writes s through a JSONWriter, without escapes for HTML.
 func AppendJSON(dst []byte, s string) []byte {
-	if plain(s) == len(s) && strings.IndexByte(s, '"') < 0 && strings.IndexByte(s, '\\') < 0 {
+	if isPlain(s) && strings.IndexByte(s, '"') < 0 && strings.IndexByte(s, '\\') < 0 {
 		dst = append(dst, '"')
 		dst = append(dst, s...)
 		return append(dst, '"')
@@ -166,16 +166,22 @@ func shown(text []byte, lines bool) int {
 
 const hexDigits = "0123456789abcdef"
 
-// plain returns the length of the longest prefix of printable ASCII.
-func plain(s string) int {
-	at := 0
-	for at+8 <= len(s) && plainWord(s[at:]) {
-		at += 8
+// isPlain reports whether s is printable ASCII.
+func isPlain(s string) bool {
+	if len(s) < 8 {
+		for i := range len(s) {
+			if s[i] < 0x20 || s[i] >= 0x7f {
+				return false
+			}
+		}
+		return true
 	}
-	for at < len(s) && s[at] >= 0x20 && s[at] < 0x7f {
-		at++
+	for at := 0; at+8 <= len(s); at += 8 {
+		if !plainWord(s[at:]) {
+			return false
+		}
 	}
-	return at
+	return plainWord(s[len(s)-8:])
 }
 
 // plainWord reports whether the first eight bytes of s are printable ASCII: no byte has its highest bit, not even if one
