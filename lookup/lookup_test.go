@@ -102,53 +102,44 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestUntil: the addresses before Until have the same frames and symbols. In one file a symbol begins within a line of
-// code that no function and no symbol covers.
-func TestUntil(t *testing.T) {
-	const moved = "asm-x86_64-gas-dw3.elf"
-	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw2.elf", "cxx-x86_64-gcc12-O2-dw5-split.elf", moved} {
-		f := open(t, name, lookup.Options{})
-		if name == moved {
-			data, err := os.ReadFile(fixtures + name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			setSymbol(t, data, 35, 0x40102d, 1) // no_type, in a line of five bytes
-			setSymbol(t, data, 4, 0x401030, 0)  // framed_zero, in the same line
-			f = openBytes(t, data)
-		}
-		type answers struct {
-			frames    string
-			at, below lookup.Symbol
-		}
-		ask := func(addr uint64) (got answers, frames, symbols uint64) {
-			list, err := f.Frames(nil, addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(list) > 0 {
-				frames, list[0].Until = list[0].Until, 0
-			}
-			got.frames = fmt.Sprint(list)
-			got.at, _ = f.SymbolAt(addr)
-			got.below, _ = f.SymbolBelow(addr)
-			symbols, got.at.Until, got.below.Until = got.below.Until, 0, 0
-			return got, frames, symbols
-		}
-		shared := 0
-		for addr := uint64(0x400ff0); addr < 0x401800; addr++ {
-			want, frames, symbols := ask(addr)
-			got, nextFrames, nextSymbols := ask(addr + 1)
-			if frames > addr+1 && (got.frames != want.frames || nextFrames != frames) ||
-				symbols > addr+1 && (got.at != want.at || got.below != want.below || nextSymbols != symbols) {
-				t.Fatalf("%s: %#x, until %#x, %#x: %+v\nthe next one: %+v", name, addr, frames, symbols, want, got)
-			}
-			if frames > addr+1 {
-				shared++
+// TestSweep: answers of a Sweep are those to each address alone, whatever was expected.
+func TestSweep(t *testing.T) {
+	for _, name := range []string{"cxx-x86_64-gcc12-O2-dw5.elf", "lang-x86_64-gcc12-O2-dw2.elf", "cxx-x86_64-gcc12-O2-dw5-split.elf", "asm-x86_64-gas-dw3.elf"} {
+		f, other := open(t, name, lookup.Options{}), open(t, "hello-x86_64-gcc12-O2-dw5.elf", lookup.Options{})
+		var sweep lookup.Sweep
+		check := func(f *lookup.File, addr uint64) {
+			t.Helper()
+			got, err := sweep.Frames(f, nil, addr)
+			want, wantErr := f.Frames(nil, addr)
+			if !slices.Equal(got, want) || err != nil || wantErr != nil {
+				t.Fatalf("%s: %#x: %+v, %v, want %+v, %v", name, addr, got, err, want, wantErr)
 			}
 		}
-		if shared < 500 && name != moved {
-			t.Errorf("%s: %d addresses have the answers of others", name, shared)
+		var addrs []uint64
+		for addr := uint64(0x400ff0); addr < 0x401800; addr += 1 + addr%3 {
+			addrs = append(addrs, addr)
+		}
+		for range 2 { // units are decoded, or not
+			sweep.Expect(f, addrs)
+			for i, addr := range addrs {
+				check(f, addr)
+				switch i % 50 {
+				case 10:
+					check(other, addr)
+				case 20:
+					check(f, addr)
+				case 30:
+					check(f, addr+1)
+				case 40:
+					check(f, addr-40)
+				}
+			}
+		}
+		for _, list := range [][]uint64{{0x401200, 0x401100, 0x401300}, {^uint64(0), 0}, nil} { // which do not ascend
+			sweep.Expect(f, list)
+			for _, addr := range append(list, 0x401250) {
+				check(f, addr)
+			}
 		}
 	}
 }
@@ -286,18 +277,6 @@ func TestNamed(t *testing.T) {
 			}
 		}
 	}
-}
-
-// setSymbol gives the symbol with an index in .symtab of a file of 64 bits another address and size.
-func setSymbol(t *testing.T, data []byte, index int, addr, size uint64) {
-	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := data[f.Section(".symtab").Offset+uint64(index*elf.Sym64Size):]
-	binary.LittleEndian.PutUint64(entry[8:], addr)
-	binary.LittleEndian.PutUint64(entry[16:], size)
 }
 
 // TestSymbolsWithoutPlace: compilers' labels and symbols of sections that are not loaded name no code; an object among

@@ -230,10 +230,18 @@ func (x *module) goFrames(dst []Frame, addr uint64) ([]Frame, error) {
 
 // frames appends the frames of a virtual address.
 func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
+	u, _, err := x.unitAt(addr)
+	if u == nil {
+		return x.framesIn(dst, nil, &nowhere, addr, err)
+	}
+	return x.framesIn(dst, u, u.at(addr), addr, err)
+}
+
+// framesIn is frames for an address in a spot of a unit, which is nil if there is none. err is the damage of the unit.
+func (x *module) framesIn(dst []Frame, u *unit, here *spot, addr uint64, err error) ([]Frame, error) {
 	from := len(dst)
-	u, _, end, err := x.unitAt(addr)
 	if u != nil {
-		dst = u.frames(dst, addr, end)
+		dst = u.frames(dst, here)
 	}
 	if len(dst) == from && err == nil {
 		dst, err = x.goFrames(dst, addr)
@@ -244,15 +252,11 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	if last >= from && (dst[last].Name != "" || dst[last].Linkage != "") {
 		f := &dst[last]
 		if f.Linkage == "" && u != nil && u.mangled {
-			f.Linkage, end = x.table().linkage(f.Start, addr)
-			dst[from].Until = min(dst[from].Until, end)
+			f.Linkage = x.table().linkage(f.Start, addr)
 		}
 		return dst, err
 	}
 	sym, ok := x.table().at(addr)
-	if last >= from {
-		dst[from].Until = min(dst[from].Until, sym.Until) // the next symbol has a name for what DWARF does not name
-	}
 	stub := false
 	if !ok && last < from {
 		sym, stub = x.plt().at(addr)
@@ -269,30 +273,44 @@ func (x *module) frames(dst []Frame, addr uint64) ([]Frame, error) {
 	return dst, err
 }
 
-// unitAt returns the unit that covers a virtual address, decoded, its root, and where its code ends, as far as that is
-// known. It is nil if there is none.
-func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, end uint64, err error) {
+// unitAt returns the unit that covers a virtual address, decoded, and its root. It is nil if there is none.
+func (x *module) unitAt(addr uint64) (u *unit, root *dwarfx.Unit, err error) {
 	k := x.known.Load()
-	s, end := k.slotAt(addr, 0)
+	s, _ := k.slotAt(addr, 0)
 	for s == nil && !k.whole {
 		searched := len(k.parts)
 		k, err = x.readMore(context.Background(), k)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, nil, err
 		}
 		if k.whole {
 			searched = 0 // the parts are one
 		}
-		s, end = k.slotAt(addr, searched)
+		s, _ = k.slotAt(addr, searched)
 	}
 	if s == nil {
-		return nil, nil, 0, nil
-	}
-	if !k.whole {
-		end = 0 // a unit in an earlier part may have the next address
+		return nil, nil, nil
 	}
 	u, err = x.unit(s)
-	return u, s.root, end, err
+	return u, s.root, err
+}
+
+// decodedAt returns the unit that covers a virtual address, or nil if it is not decoded without damage, and where its code
+// ends.
+func (x *module) decodedAt(addr uint64) (u *unit, end uint64) {
+	k := x.known.Load()
+	if !k.whole {
+		return nil, 0 // a unit in an earlier part may have the next address
+	}
+	s, end := k.slotAt(addr, 0)
+	if s == nil {
+		return nil, 0
+	}
+	u = x.decoded(s)
+	if u != nil && u.err != nil {
+		u = nil
+	}
+	return u, end
 }
 
 func (x *module) symbolAt(addr uint64) (Symbol, bool) { return x.table().at(addr) }
@@ -313,14 +331,20 @@ func (x *module) symbols(dst []Symbol, name string, n int) []Symbol {
 	return dst
 }
 
+// decoded returns the unit of a slot, or nil if it is not decoded, and notes that the unit is used.
+func (x *module) decoded(s *slot) *unit {
+	u := s.decoded.Load()
+	now := x.clock.Load()
+	if u != nil && s.last.Load() != now { // goroutines that share the unit would wait for each other's writes
+		s.last.Store(now)
+	}
+	return u
+}
+
 // unit returns the unit of a slot, decoded. It is nil if nothing of it can be read.
 func (x *module) unit(s *slot) (*unit, error) {
-	u := s.decoded.Load()
+	u := x.decoded(s)
 	if u != nil {
-		now := x.clock.Load()
-		if s.last.Load() != now { // goroutines that share the unit would wait for each other's writes
-			s.last.Store(now)
-		}
 		return u, u.err
 	}
 

@@ -16,6 +16,7 @@ import (
 	"symkit/internal/demangle"
 	"symkit/internal/filename"
 	"symkit/internal/limitof"
+	"symkit/internal/radix"
 	"symkit/limits"
 )
 
@@ -177,25 +178,20 @@ func hasMarks(m elf.Machine) bool {
 
 // sort returns the symbols by address. Of those at one address the last one with the largest size counts.
 func (t *symbolTable) sort() (o ordered) {
-	type key struct {
-		addr, size uint64
-		n          int // of t.all
-	}
-	keys := make([]key, len(t.all))
+	items := make([]radix.Item, len(t.all))
 	for i := range t.all {
-		keys[i] = key{t.all[i].addr, t.all[i].size, i}
+		items[i] = radix.Item{Key: t.all[i].addr, Index: int32(i)}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.addr != b.addr {
-			return cmp.Compare(a.addr, b.addr)
-		}
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.n, b.n))
-	})
-	o.list, o.addrs = make([]entry, 0, len(keys)), make([]uint64, 0, len(keys))
-	for i, k := range keys {
-		if i+1 == len(keys) || keys[i+1].addr != k.addr {
-			o.list = append(o.list, t.all[k.n])
-			o.addrs = append(o.addrs, k.addr)
+	items, _ = radix.Sort(items, nil)
+	o.list, o.addrs = make([]entry, 0, len(items)), make([]uint64, 0, len(items))
+	for _, item := range items {
+		e := t.all[item.Index]
+		last := len(o.list) - 1
+		switch {
+		case last < 0 || o.addrs[last] != e.addr:
+			o.list, o.addrs = append(o.list, e), append(o.addrs, e.addr)
+		case e.size >= o.list[last].size:
+			o.list[last] = e
 		}
 	}
 	return o
@@ -264,18 +260,15 @@ func (t *symbolTable) symbol(e *entry) Symbol {
 	return Symbol{Name: t.of(e.name), File: t.of(e.file), Addr: e.addr, Size: e.size, Data: e.data}
 }
 
-// last returns the last symbol at or below addr, or nil, and where the next one begins, 0 if that is not known.
-func (t *symbolTable) last(addr uint64) (best *entry, next uint64) {
+// last returns the last symbol at or below addr, or nil.
+func (t *symbolTable) last(addr uint64) (best *entry) {
 	if t.asked.Load() >= few {
 		o := t.sorted()
-		i := sort.Search(len(o.addrs), func(i int) bool { return o.addrs[i] > addr })
-		if i < len(o.addrs) {
-			next = o.addrs[i]
+		i := sort.Search(len(o.addrs), func(i int) bool { return o.addrs[i] > addr }) - 1
+		if i < 0 {
+			return nil
 		}
-		if i == 0 {
-			return nil, next
-		}
-		return &o.list[i-1], next
+		return &o.list[i]
 	}
 
 	t.asked.Add(1)
@@ -285,40 +278,31 @@ func (t *symbolTable) last(addr uint64) (best *entry, next uint64) {
 			best = e
 		}
 	}
-	return best, 0
+	return best
 }
 
-// below returns the last symbol at or below addr, if addr is in its section. Until is set in any case.
+// below returns the last symbol at or below addr, if addr is in its section.
 func (t *symbolTable) below(addr uint64) (Symbol, bool) {
-	e, next := t.last(addr)
+	e := t.last(addr)
 	if e == nil || addr >= e.end && addr-e.addr >= e.size {
-		return Symbol{Until: next}, false
+		return Symbol{}, false
 	}
-	s := t.symbol(e)
-	s.Until = next
-	for _, end := range [...]uint64{e.addr + e.size, e.end} { // from there on, at or below answers otherwise
-		if end > addr {
-			s.Until = min(s.Until, end)
-		}
-	}
-	return s, true
+	return t.symbol(e), true
 }
 
-// at returns the symbol that covers addr, or the last one below if its size is not known. Until is set in any case.
+// at returns the symbol that covers addr, or the last one below if its size is not known.
 func (t *symbolTable) at(addr uint64) (Symbol, bool) {
 	s, ok := t.below(addr)
 	if !ok || s.Size > 0 && addr-s.Addr >= s.Size {
-		return Symbol{Until: s.Until}, false
+		return Symbol{}, false
 	}
 	return s, true
 }
 
 // linkage returns the linkage name of the function that begins at start and has the code at addr, or "". A part far from
-// the start has a symbol of its own, which says more: several functions can have the same code, but for that part. until is
-// where the addresses end that have this name, 0 if that is not known.
-func (t *symbolTable) linkage(start, addr uint64) (name string, until uint64) {
+// the start has a symbol of its own, which says more: several functions can have the same code, but for that part.
+func (t *symbolTable) linkage(start, addr uint64) string {
 	sym, ok := t.at(addr)
-	until = sym.Until
 	name, suffix, _ := strings.Cut(sym.Name, ".") // a suffix tells which clone or part it is
 	if !ok || sym.Addr != start && !strings.Contains(suffix, "cold") {
 		sym, ok = t.at(start)
@@ -326,9 +310,9 @@ func (t *symbolTable) linkage(start, addr uint64) (name string, until uint64) {
 		ok = ok && sym.Addr == start
 	}
 	if !ok || sym.Data || !demangle.IsMangled([]byte(name)) {
-		return "", until
+		return ""
 	}
-	return name, until
+	return name
 }
 
 // named appends the first n symbols of a name by address, or all if n < 0; all symbols if the name is empty.

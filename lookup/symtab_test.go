@@ -26,7 +26,7 @@ func TestLinkage(t *testing.T) {
 		{0x1000, 0x1008, "_Z1bv"}, {0x1000, 0x508, "_Z1av"}, {0x2000, 0x518, "_Z1cv"}, {0x2000, 0x2000, "_Z1cv"}, {0x1000, 0x600, "_Z1bv"},
 		{0x1000, 0x3010, "_Z1bv"}, {0x3000, 0x3000, ""}, {0x4000, 0x4000, ""}, {0x4800, 0x4800, ""}, {0x1004, 0x1008, ""}, {0x10, 0x10, ""},
 	} {
-		got, _ := newTable(all, text).linkage(test.start, test.addr)
+		got := newTable(all, text).linkage(test.start, test.addr)
 		if got != test.want {
 			t.Errorf("%#x from %#x: %q, want %q", test.addr, test.start, got, test.want)
 		}

@@ -31,9 +31,6 @@ type Frame struct {
 	// Stub is set for a slot of a procedure linkage table: Linkage is the name of the function that the slot calls, and
 	// @plt, or the name of the section before the first slot. Neither DWARF nor symbols describe slots.
 	Stub bool
-	// Until is set in the first frame of an answer: from the address that was asked for to before Until, all have these
-	// frames. It is 0 if that is not known.
-	Until uint64
 }
 
 // Symbol is an entry of a symbol table.
@@ -47,9 +44,6 @@ type Symbol struct {
 	Size uint64
 	// Data is set if the symbol is a variable.
 	Data bool
-	// Until is where the addresses end, from the one that was asked for on, of which SymbolAt and SymbolBelow say the
-	// same; 0 if that is not known.
-	Until uint64
 }
 
 // Options say where the companions of a file are, and how much memory may be used.

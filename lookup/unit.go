@@ -70,22 +70,38 @@ func (u *unit) bytes() int64 {
 		fileSize*cap(u.named) + len(u.text) + u.paths)
 }
 
-// at returns the spot of a virtual address, and where it ends, 0 if that is not known.
-func (u *unit) at(addr uint64) (s *spot, end uint64) {
-	i := sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr })
-	if i < len(u.starts) {
-		end = u.starts[i]
+// at returns the spot of a virtual address.
+func (u *unit) at(addr uint64) *spot { return u.spot(u.search(addr)) }
+
+// search returns how many starts are at or below a virtual address.
+func (u *unit) search(addr uint64) int {
+	return sort.Search(len(u.starts), func(i int) bool { return u.starts[i] > addr })
+}
+
+// fewStarts is how many starts searchFrom passes one by one.
+const fewStarts = 32
+
+// searchFrom is search for an address that has at least n of the starts below, and probably few more.
+func (u *unit) searchFrom(n int, addr uint64) int {
+	for most := min(n+fewStarts, len(u.starts)); n < most; n++ {
+		if u.starts[n] > addr {
+			return n
+		}
 	}
-	if i == 0 {
-		return &nowhere, end
+	return u.search(addr)
+}
+
+// spot returns the spot of addresses that have n starts at or below them.
+func (u *unit) spot(n int) *spot {
+	if n == 0 {
+		return &nowhere
 	}
-	return &u.spots[i-1], end
+	return &u.spots[n-1]
 }
 
 // dieAt returns the DIE of the function that has the code at a virtual address, or 0.
 func (u *unit) dieAt(addr uint64) dwarfx.Ref {
-	here, _ := u.at(addr)
-	at := here.scope
+	at := u.at(addr).scope
 	if at < 0 {
 		return 0
 	}
@@ -95,9 +111,8 @@ func (u *unit) dieAt(addr uint64) dwarfx.Ref {
 	return u.dies[u.scopes[at].fn]
 }
 
-// frames appends the frames of a virtual address. The unit has the addresses up to an end.
-func (u *unit) frames(dst []Frame, addr, end uint64) []Frame {
-	here, until := u.at(addr)
+// frames appends the frames of a spot.
+func (u *unit) frames(dst []Frame, here *spot) []Frame {
 	if here.scope < 0 && here.file == dwarfx.EndOfCode {
 		return dst
 	}
@@ -105,7 +120,6 @@ func (u *unit) frames(dst []Frame, addr, end uint64) []Frame {
 	// The place of the innermost frame is that of the row, the places of the others are those of the calls.
 	dst = append(dst, Frame{})
 	f := &dst[len(dst)-1]
-	f.Until = min(until, end)
 	if here.file != dwarfx.EndOfCode {
 		u.setPlace(f, here.file, here.line, here.place)
 	}

@@ -40,7 +40,7 @@ func (f *File) Variables(dst []Variable, addr uint64) ([]Variable, error) {
 }
 
 func (x *module) variables(dst []Variable, addr uint64) ([]Variable, error) {
-	u, root, _, err := x.unitAt(addr)
+	u, root, err := x.unitAt(addr)
 	if u == nil {
 		return dst, err
 	}

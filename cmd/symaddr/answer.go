@@ -40,28 +40,39 @@ func (c *cli) answerer(ctx context.Context, f *lookup.File) *answerer {
 	return a
 }
 
+// Expect is called before Answer. The file is that of all addresses.
+func (a *answerer) Expect(addrs []uint64) {
+	if a.file == nil {
+		return
+	}
+	for i := range addrs {
+		addrs[i] = a.virtual(addrs[i])
+	}
+	a.scratch.Sweep.Expect(a.file, addrs)
+}
+
 // Rest does nothing: files of logs are released at once.
 func (a *answerer) Rest() {}
 
 // Answer appends the answer for a line: an address of the file, or a line of a log.
-func (a *answerer) Answer(dst []byte, q symbolizers.Question) (answer []byte, until uint64) {
+func (a *answerer) Answer(dst []byte, q symbolizers.Question) []byte {
 	if q.Plain {
-		dst, until = a.answer(dst, a.virtual(q.Addr))
-		if lookup.Kind(a.Kind) != lookup.Virtual {
-			until = 0 // which is a virtual address
+		addr := a.virtual(q.Addr)
+		if a.Format == "json" {
+			return a.json(dst, addr)
 		}
-		return dst, until
+		return a.places(append(symbolizers.AppendHex(dst, q.Addr, 1), ": "...), addr)
 	}
 	if a.file != nil {
 		text := strings.TrimSpace(q.Line)
 		if text != "" && !strings.ContainsAny(text, " \t/()") {
 			addr, err := a.address(a.file, text)
 			if err == nil {
-				return a.answer(a.begin(dst, text, addr), addr)
+				return a.answer(dst, text, addr)
 			}
 		}
 	}
-	return a.log(dst, q.Line), 0
+	return a.log(dst, q.Line)
 }
 
 // virtual returns the virtual address of a plain question, which has one.
@@ -70,22 +81,12 @@ func (a *answerer) virtual(n uint64) uint64 {
 	return addr
 }
 
-// head appends what begins the answer to a plain question.
-func (a *answerer) head(dst []byte, n uint64) []byte {
-	if a.Format == "text" {
-		return append(symbolizers.AppendHex(dst, n, 1), ": "...)
+// answer appends the answer for an address of the file that was asked for by a text.
+func (a *answerer) answer(dst []byte, text string, addr uint64) []byte {
+	if a.Format == "json" {
+		return a.json(dst, addr)
 	}
-	return a.begin(dst, "", a.virtual(n))
-}
-
-// begin appends what begins the answer for an address that was asked for by a text.
-func (a *answerer) begin(dst []byte, text string, addr uint64) []byte {
-	if a.Format == "text" {
-		return append(append(dst, text...), ": "...)
-	}
-	dst = strconv.AppendUint(append(dst, `{"version":`...), jsonVersion, 10)
-	dst = append(append(dst, a.known...), `,"address":"`...)
-	return symbolizers.AppendHex(dst, addr, 1) // virtual
+	return a.places(append(append(dst, text...), ": "...), addr)
 }
 
 // log appends a line of a log, with places for the addresses of the file, or of all modules.
@@ -152,7 +153,7 @@ func (a *answerer) calls(dst []byte, f *lookup.File, addr uint64) []byte {
 
 // framesAt returns the frames to show, until the next call.
 func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
-	frames, err := f.Frames(a.frames[:0], addr)
+	frames, err := a.scratch.Sweep.Frames(f, a.frames[:0], addr)
 	a.frames = frames[:0]
 	if err != nil {
 		a.warn(err)
@@ -160,7 +161,6 @@ func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
 	if a.NoInlines && len(frames) > 0 {
 		last := frames[len(frames)-1]
 		last.File, last.Line, last.Column, last.Discriminator = frames[0].File, frames[0].Line, frames[0].Column, frames[0].Discriminator
-		last.Until = frames[0].Until
 		frames[0] = last
 		frames = frames[:1]
 	}
@@ -172,17 +172,11 @@ func (a *answerer) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
 	return frames
 }
 
-// answer appends, after begin, what is known of an address of the file. The addresses to before until have the same answer.
-func (a *answerer) answer(dst []byte, addr uint64) (answer []byte, until uint64) {
+// places appends the frames of an address of the file as text.
+func (a *answerer) places(dst []byte, addr uint64) []byte {
 	frames := a.framesAt(a.file, addr)
-	if len(frames) > 0 {
-		until = frames[0].Until
-	}
-	switch {
-	case a.Format == "json":
-		return a.appendJSON(dst, frames), until
-	case len(frames) == 0:
-		return append(dst, "??\n"...), 0
+	if len(frames) == 0 {
+		return append(dst, "??\n"...)
 	}
 	for i := range frames {
 		if i > 0 {
@@ -190,7 +184,7 @@ func (a *answerer) answer(dst []byte, addr uint64) (answer []byte, until uint64)
 		}
 		dst = append(a.frame(dst, &frames[i]), '\n')
 	}
-	return dst, until
+	return dst
 }
 
 // name returns the name of a frame.
@@ -225,9 +219,12 @@ func (a *answerer) frame(dst []byte, f *lookup.Frame) []byte {
 // removed.
 const jsonVersion = 1
 
-// appendJSON appends frames as JSON, after begin.
-func (a *answerer) appendJSON(dst []byte, frames []lookup.Frame) []byte {
-	dst = append(dst, `","frames":[`...)
+// json appends the answer for an address of the file as JSON.
+func (a *answerer) json(dst []byte, addr uint64) []byte {
+	dst = strconv.AppendUint(append(dst, `{"version":`...), jsonVersion, 10)
+	dst = append(append(dst, a.known...), `,"address":"`...)
+	dst = append(symbolizers.AppendHex(dst, addr, 1), `","frames":[`...) // virtual
+	frames := a.framesAt(a.file, addr)
 	for i := range frames {
 		if i > 0 {
 			dst = append(dst, ',')

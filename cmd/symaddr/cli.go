@@ -139,8 +139,7 @@ func (c *cli) work(ctx context.Context) (int, error) {
 			code = command.Failed
 			continue
 		}
-		answer, _ := a.answer(a.begin(nil, text, addr), addr)
-		_, err = w.Write(answer)
+		_, err = w.Write(a.answer(nil, text, addr))
 		if err != nil {
 			return command.Failed, err
 		}
@@ -160,7 +159,6 @@ func (c *cli) serve(ctx context.Context, f *lookup.File) error {
 			n, _ = number(string(line)) // what is no number is answered first
 			return n, false
 		},
-		Head:     c.answerer(ctx, f).head,
 		Answerer: func() symbolizers.Answerer { return c.answerer(ctx, f) }})
 }
 

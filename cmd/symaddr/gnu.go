@@ -94,7 +94,7 @@ func runGNU(ctx context.Context, name string, args []string, stdin io.Reader, st
 	if len(v.args) > 0 {
 		in = strings.NewReader(strings.Join(v.args, "\n") + "\n")
 	}
-	questions := symbolizers.Questions{Addr: g.Addr, Head: g.Head, Answerer: g.Answerer(f)}
+	questions := symbolizers.Questions{Addr: g.Addr, Answerer: g.Answerer(f)}
 	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
 }
 

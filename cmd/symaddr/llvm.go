@@ -122,7 +122,6 @@ func runLLVM(ctx context.Context, name string, args []string, stdin io.Reader, s
 			q, _ := s.llvm.Parse(string(line), s.module)
 			return q.Addr, false
 		},
-		Head:     s.llvm.Head,
 		Answerer: func() symbolizers.Answerer { return &llvmAnswerer{llvmSession: &s, ctx: ctx} },
 	}
 	return status(fail, symbolizers.Serve(ctx, in, stdout, questions))
@@ -262,11 +261,34 @@ func (a *llvmAnswerer) Rest() {
 // indented reports whether JSON is in several lines.
 func (s *llvmSession) indented() bool { return s.llvm.Style == symbolizers.StyleJSON && s.llvm.Pretty }
 
+// Expect is called before Answer.
+func (a *llvmAnswerer) Expect(addrs []uint64) {
+	if len(addrs) == 0 {
+		return
+	}
+	err := a.use(a.module)
+	if err == nil {
+		a.scratch.Sweep.Expect(a.file, addrs)
+	}
+}
+
+// use gets the file of a key of the cache. The file of the last question is released.
+func (a *llvmAnswerer) use(key string) error {
+	if a.file != nil && a.key == key {
+		return nil
+	}
+	a.Rest()
+	f, release, err := a.files.Get(a.ctx, key)
+	if err == nil {
+		a.key, a.file, a.release = key, f, release
+	}
+	return err
+}
+
 // Answer appends the answer for a line.
-func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
+func (a *llvmAnswerer) Answer(dst []byte, asked symbolizers.Question) []byte {
 	if a.indented() {
-		text, _ := a.answer(nil, asked)
-		return appendIndented(dst, text), 0
+		return appendIndented(dst, a.answer(nil, asked))
 	}
 	return a.answer(dst, asked)
 }
@@ -282,35 +304,27 @@ func appendIndented(dst, text []byte) []byte {
 }
 
 // answer appends the answer for a line, in one line if it is JSON.
-func (a *llvmAnswerer) answer(dst []byte, asked symbolizers.Question) (answer []byte, until uint64) {
+func (a *llvmAnswerer) answer(dst []byte, asked symbolizers.Question) []byte {
 	q := symbolizers.Query{Kind: "CODE", Module: a.module, Addr: asked.Addr}
 	if !asked.Plain {
 		var ok bool
 		q, ok = a.llvm.Parse(asked.Line, a.module)
 		if !ok {
-			return a.llvm.Invalid(dst, asked.Line, a.module), 0
-		}
-		if q.Symbol == "" {
-			dst = a.llvm.Head(dst, q.Addr)
+			return a.llvm.Invalid(dst, asked.Line, a.module)
 		}
 	}
 	key := q.Module
 	if q.ByID {
 		key = "BUILDID:" + q.Module
 	}
-	if a.file == nil || a.key != key {
-		a.Rest()
-		f, release, err := a.files.Get(a.ctx, key)
-		switch {
-		case err != nil && q.Symbol != "":
-			return a.llvm.Invalid(dst, asked.Line, a.module), 0
-		case err != nil:
-			return a.llvm.Answer(dst, nil, q, cause(err), &a.scratch)
-		}
-		a.key, a.file, a.release = key, f, release
-	}
-	if q.Symbol != "" {
-		return a.named(dst, asked.Line, q), 0
+	err := a.use(key)
+	switch {
+	case err != nil && q.Symbol != "":
+		return a.llvm.Invalid(dst, asked.Line, a.module)
+	case err != nil:
+		return a.llvm.Answer(dst, nil, q, cause(err), &a.scratch)
+	case q.Symbol != "":
+		return a.named(dst, asked.Line, q)
 	}
 	return a.llvm.Answer(dst, a.file, q, "", &a.scratch)
 }
@@ -333,7 +347,7 @@ func (s *llvmSession) list(ctx context.Context, args []string, stdout io.Writer)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst, _ = a.answer(dst, symbolizers.Question{Line: arg})
+		dst = a.answer(dst, symbolizers.Question{Line: arg})
 		dst = dst[:len(dst)-1] // without the end of the line
 	}
 	dst = append(dst, "]\n"...)

@@ -86,8 +86,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestNear: lines that are addresses alone, of which near ones share answers, are answered as others.
-func TestNear(t *testing.T) {
+// TestPlain: lines that are addresses alone, which are answered in another way, are answered as others.
+func TestPlain(t *testing.T) {
 	for _, args := range []string{"llvm-symbolizer --obj=FILE", "llvm-symbolizer --obj=FILE -a --no-inlines", "llvm-symbolizer --obj=FILE --adjust-vma=1 -p -a",
 		"llvm-symbolizer --obj=FILE --output-style=JSON", "llvm-symbolizer --obj=missing --output-style=JSON", "llvm-addr2line -a -f -i -e FILE",
 		"symaddr --format=json FILE", "symaddr --format=json --no-inlines FILE", "symaddr --format=json --addresses=offset FILE",

@@ -22,18 +22,6 @@ type Section struct{ Addr, Size uint64 }
 // says no more.
 func (g *GNU) Addr(line []byte) (addr uint64, plain bool) { return hexPrefix(line), true }
 
-// Head appends what an answer begins with, see Questions.
-func (g *GNU) Head(dst []byte, addr uint64) []byte {
-	if !g.Addresses {
-		return dst
-	}
-	width := 8
-	if g.Wide {
-		width = 16
-	}
-	return g.separate(AppendHex(dst, addr, width), ": ")
-}
-
 // Answerer returns the function that makes what answers questions about f, see Questions.
 func (g *GNU) Answerer(f *lookup.File) func() Answerer {
 	return func() Answerer { return &gnuAnswerer{g: g, file: f} }
@@ -49,17 +37,31 @@ type gnuAnswerer struct {
 // Rest does nothing: the file is that of the program.
 func (a *gnuAnswerer) Rest() {}
 
+// Expect is called before Answer.
+func (a *gnuAnswerer) Expect(addrs []uint64) {
+	if a.g.Section == nil {
+		a.Sweep.Expect(a.file, addrs)
+	}
+}
+
 // Answer appends the answer for an address.
-func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint64) {
+func (a *gnuAnswerer) Answer(dst []byte, q Question) []byte {
 	g, section := a.g, Section{Size: 1<<64 - 1} // of all addresses
-	if a.g.Section != nil {
-		section = *a.g.Section
+	if g.Section != nil {
+		section = *g.Section
+	}
+	if g.Addresses {
+		width := 8
+		if g.Wide {
+			width = 16
+		}
+		dst = g.separate(AppendHex(dst, q.Addr, width), ": ")
 	}
 	var frames []lookup.Frame
 	var sym lookup.Symbol
 	known := false
 	if q.Addr < section.Size {
-		frames, sym, known = a.framesAt(section.Addr + q.Addr)
+		frames, sym, known = a.framesAndSymbol(section.Addr + q.Addr)
 		a.frames = frames
 	}
 	if len(frames) == 0 {
@@ -67,9 +69,8 @@ func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint6
 			dst = append(dst, "??"...)
 			dst = g.separate(dst, " ")
 		}
-		return append(dst, "??:0\n"...), 0
+		return append(dst, "??:0\n"...)
 	}
-	until = min(max(frames[0].Until, section.Addr)-section.Addr, section.Size)
 	if !g.Inlines {
 		frames = frames[:1]
 	}
@@ -79,7 +80,7 @@ func (a *gnuAnswerer) Answer(dst []byte, q Question) (answer []byte, until uint6
 		}
 		dst = a.frame(dst, &frames[i], sym, known)
 	}
-	return dst, until
+	return dst
 }
 
 // separate appends the text between two parts of a pretty line, or the end of a line.
@@ -90,20 +91,17 @@ func (g *GNU) separate(dst []byte, pretty string) []byte {
 	return append(dst, '\n')
 }
 
-// framesAt returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
+// framesAndSymbol returns the frames at an address, and the symbol at or below it, whose name a function has if DWARF has no
 // linkage name. Code without debug information has the symbol as its frame. The symbols are not read if places suffice.
-func (a *gnuAnswerer) framesAt(addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
-	frames = framesAt(a.frames[:0], a.file, addr)
+func (a *gnuAnswerer) framesAndSymbol(addr uint64) (frames []lookup.Frame, sym lookup.Symbol, known bool) {
+	frames = a.framesAt(a.file, addr)
 	if len(frames) > 0 && frames[0].Line != 0 {
 		last := &frames[len(frames)-1]
 		if last.Linkage != "" || !a.g.Functions && last.Line != 0 {
 			return frames, sym, false
 		}
 	}
-	sym, known = a.symbol.of(a.file, addr, (*lookup.File).SymbolBelow)
-	if len(frames) > 0 {
-		frames[0].Until = min(frames[0].Until, sym.Until)
-	}
+	sym, known = a.file.SymbolBelow(addr)
 	known = known && !sym.Data
 	if !known {
 		return frames, sym, false

@@ -121,8 +121,8 @@ func (l *LLVM) Invalid(dst []byte, line, module string) []byte {
 
 type jsonError struct{ Message string }
 
-// Head appends what the answer for an address begins with.
-func (l *LLVM) Head(dst []byte, addr uint64) []byte {
+// head appends what the answer for an address begins with.
+func (l *LLVM) head(dst []byte, addr uint64) []byte {
 	switch {
 	case l.Style == StyleJSON:
 		return AppendHex(append(dst, `{"Address":"`...), addr, 1)
@@ -134,11 +134,12 @@ func (l *LLVM) Head(dst []byte, addr uint64) []byte {
 	return append(AppendHex(dst, addr, 1), '\n')
 }
 
-// Answer appends, after Head, the answer for q about f, which is nil if the module cannot be opened: cause says why, in
+// Answer appends the answer for q about f, which is nil if the module cannot be opened: cause says why, in
 // the words of llvm-symbolizer.
-func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scratch) (answer []byte, until uint64) {
+func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scratch) []byte {
+	dst = l.head(dst, q.Addr)
 	if l.Style == StyleJSON && cause != "" {
-		return appendFields(dst, jsonFailed{jsonError{cause}, q.Module}), 0
+		return appendFields(dst, jsonFailed{jsonError{cause}, q.Module})
 	}
 	switch q.Kind {
 	case "DATA":
@@ -146,12 +147,12 @@ func (l *LLVM) Answer(dst []byte, f *lookup.File, q Query, cause string, c *Scra
 	case "FRAME":
 		dst = l.variables(dst, f, q)
 	default:
-		dst, until = l.code(dst, f, q, c)
+		dst = l.code(dst, f, q, c)
 	}
 	if l.Style == StyleLLVM {
 		dst = append(dst, '\n')
 	}
-	return dst, until
+	return dst
 }
 
 // mostNamed is how many symbols of one name are answered. A kernel has 17 of one name.
@@ -191,9 +192,8 @@ func (l *LLVM) Named(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []
 }
 
 // code appends the frames at an address.
-func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []byte, until uint64) {
+func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) []byte {
 	frames := l.frames(c, f, q.Addr)
-	c.frames, until = frames[:0], frames[0].Until
 	if l.Style == StyleJSON {
 		dst = printable.AppendJSON(append(dst, `","ModuleName":`...), q.Module)
 		dst = append(dst, `,"Symbol":[`...)
@@ -203,7 +203,7 @@ func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []b
 			}
 			dst = l.jsonFrame(dst, &frames[i], c)
 		}
-		return append(dst, "]}\n"...), until
+		return append(dst, "]}\n"...)
 	}
 	for i := range frames {
 		if i > 0 && l.Pretty {
@@ -211,7 +211,7 @@ func (l *LLVM) code(dst []byte, f *lookup.File, q Query, c *Scratch) (answer []b
 		}
 		dst = l.frame(dst, &frames[i], c)
 	}
-	return dst, until
+	return dst
 }
 
 // frames returns the frames at an address, at least one, in the memory of c.
@@ -220,13 +220,13 @@ func (l *LLVM) frames(c *Scratch, f *lookup.File, addr uint64) []lookup.Frame {
 	var sym lookup.Symbol
 	known := false
 	if f != nil {
-		frames = framesAt(frames, f, addr)
-		sym, known = c.symbol.of(f, addr, (*lookup.File).SymbolAt)
+		frames = c.framesAt(f, addr)
+		sym, known = f.SymbolAt(addr)
 	}
 	if len(frames) == 0 {
 		frames = append(frames, lookup.Frame{})
+		c.frames = frames
 	}
-	frames[0].Until = min(frames[0].Until, sym.Until)
 	if !l.Inlines && l.Style != StyleGNU {
 		frames = frames[:1] // the symbol names the innermost function: the caller has the code
 	}
@@ -411,7 +411,7 @@ func (l *LLVM) jsonFrame(dst []byte, f *lookup.Frame, c *Scratch) []byte {
 	return append(dst, '}')
 }
 
-// appendFields appends the fields of a value after Head.
+// appendFields appends the fields of a value after head.
 func appendFields(dst []byte, v any) []byte {
 	from := len(dst) + 1
 	dst = appendJSON(append(dst, '"'), v)

@@ -44,29 +44,11 @@ func (s style) shown(name string) string {
 
 // Scratch is what one goroutine keeps from answer to answer.
 type Scratch struct {
+	Sweep  lookup.Sweep
 	frames []lookup.Frame
-	symbol symbolAt
 	sourceFile
 	known map[[2]string]string // names as they are shown
 	bytes int                  // of known
-}
-
-// symbolAt is the symbol of the addresses of a file from one on to sym.Until, if there is one.
-type symbolAt struct {
-	file  *lookup.File
-	from  uint64
-	sym   lookup.Symbol
-	known bool
-}
-
-// of returns what find, a method of f, returns for an address: without a call if the symbol is that of the last one.
-func (s *symbolAt) of(f *lookup.File, addr uint64, find func(*lookup.File, uint64) (lookup.Symbol, bool)) (sym lookup.Symbol, known bool) {
-	if s.file == f && s.from <= addr && addr < s.sym.Until {
-		return s.sym, s.known
-	}
-	sym, known = find(f, addr)
-	*s = symbolAt{f, addr, sym, known}
-	return sym, known
 }
 
 // mostKnown is how many bytes Scratch.known may have. Code that lies together has the same names.

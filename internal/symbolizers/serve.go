@@ -10,21 +10,20 @@ import (
 	"sync/atomic"
 
 	"symkit/internal/par"
+	"symkit/internal/radix"
 )
 
 // Lines are answered in batches. The other side of a pipe waits for answers before it asks again, so a batch ends
 // where no more input is there; a file fills batches up to their limit. The lines of a batch are answered in the
-// order of their addresses, since what is known of near addresses is near in memory, and of neighbours often the same.
-// Answers are written in the order of the lines. Four steps work at the same time: a reader reads blocks, a sorter makes
-// batches of them, Serve answers, and a writer writes.
+// order of their addresses, since what is known of near addresses is near in memory. Answers are written in the order of
+// the lines. Four steps work at the same time: a reader reads blocks, a sorter makes batches of them, Serve answers, and a
+// writer writes.
 
 // Questions say how lines are answered.
 type Questions struct {
 	// Addr returns the address that a line asks for, or any number, which decides the order of work. plain: the address
 	// is all that the line says.
 	Addr func(line []byte) (addr uint64, plain bool)
-	// Head appends what begins the answer to a plain question: the rest may be that of other addresses.
-	Head func(dst []byte, addr uint64) []byte
 	// Answerer returns what one goroutine answers with.
 	Answerer func() Answerer
 	// Split makes what follows maxLine bytes of a line a line of its own, as suits texts. Otherwise it is left out,
@@ -41,10 +40,12 @@ type Question struct {
 
 // Answerer answers lines, and keeps between them what it needs again.
 type Answerer interface {
-	// Answer appends the answer to dst, of a plain question what follows the head. Then plain questions about the
-	// addresses from this one to before until have the same answer.
-	Answer(dst []byte, q Question) (answer []byte, until uint64)
-	// Rest is called after some lines: until the next one, the Answerer holds nothing that others may wait for.
+	// Expect is called before some lines, with the addresses of those that are plain, which ascend. The list is the
+	// Answerer's until the next call.
+	Expect(addrs []uint64)
+	// Answer appends the answer to dst. Plain questions about one address have one answer.
+	Answer(dst []byte, q Question) []byte
+	// Rest is called after these lines: until the next call, the Answerer holds nothing that others may wait for.
 	Rest()
 }
 
@@ -104,7 +105,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 
 // answer answers batches until their end, or that of the writer.
 func (s *sorter) answer(ctx context.Context, w *writer) error {
-	idle := make(chan Answerer, runtime.GOMAXPROCS(0))
+	idle := make(chan *worker, runtime.GOMAXPROCS(0))
 	usual := 0 // bytes of an answer
 	for b := range s.batches {
 		select {
@@ -134,6 +135,7 @@ type writer struct {
 	out     io.Writer
 	q       Questions
 	late    Answerer // of the lines that a batch has no room for
+	sum     int      // see bring
 	buf     []byte
 	batches chan *batch
 	free    chan *batch
@@ -158,16 +160,16 @@ func (w *writer) run() {
 func (w *writer) write(b *batch) error {
 	w.buf = w.buf[:0]
 	full := false
-	for i := range b.answers.list {
-		a := &b.answers.list[i]
-		if a.text == plain {
-			w.buf = w.q.Head(w.buf, a.addr)
+	for line, at := range b.answers.of {
+		if line%chunkSize == 0 {
+			w.sum += b.answers.bring(line)
 		}
-		if a.chunk == late {
+		text, isLate := b.answers.text(at)
+		if isLate {
 			full = true
-			w.answer(b.asked(a.addr, a.text))
+			w.answer(b.asked(at))
 		} else {
-			w.buf = append(w.buf, b.answers.chunks[a.chunk][a.from:a.to]...)
+			w.buf = append(w.buf, text...)
 		}
 		if len(w.buf) > 2*blockSize {
 			_, err := w.out.Write(w.buf)
@@ -190,7 +192,7 @@ func (w *writer) answer(q Question) {
 	if w.late == nil {
 		w.late = w.q.Answerer()
 	}
-	w.buf, _ = w.late.Answer(w.buf, q)
+	w.buf = w.late.Answer(w.buf, q)
 	w.late.Rest()
 }
 
@@ -232,7 +234,7 @@ type sorter struct {
 	*reader
 	q       Questions
 	rest    []byte       // the begin of a line whose end was not read yet
-	spare   []question   // memory of sortByAddr
+	spare   []radix.Item // memory of radix.Sort
 	most    atomic.Int32 // blocks in the next batch
 	batches chan *batch
 	free    chan *batch
@@ -270,7 +272,7 @@ func (s *sorter) run() {
 			s.free <- b // a line that has no end yet
 			continue
 		}
-		b.order, s.spare = sortByAddr(b.order, s.spare)
+		b.order, s.spare = radix.Sort(b.order, s.spare)
 		select {
 		case s.batches <- b:
 		case <-s.stop:
@@ -293,7 +295,11 @@ func (s *sorter) next() (block []byte, ok bool) {
 func (s *sorter) add(b *batch, block []byte) {
 	b.bytes += len(block)
 	for len(block) > 0 {
-		line, rest, ended := bytes.Cut(block, []byte{'\n'})
+		line, rest, ended := block, block[len(block):], false
+		end := bytes.IndexByte(block, '\n')
+		if end >= 0 {
+			line, rest, ended = block[:end], block[end+1:], true
+		}
 		room := maxLine - len(s.rest)
 		if len(line) > room && s.q.Split {
 			rest, ended = block[room:], true
@@ -313,36 +319,48 @@ func (s *sorter) add(b *batch, block []byte) {
 
 // batch is lines to answer.
 type batch struct {
-	bytes   int        // of the blocks
-	texts   []string   // lines that are not plain
-	order   []question // by address
-	answers *answers   // or nil
+	bytes   int          // of the blocks
+	texts   []string     // lines that are not plain
+	order   []radix.Item // by address: Index is the line, Part an index of texts, or plain
+	answers *answers     // or nil
 }
 
-// question is a line, which says no more than an address, or is a text.
-type question struct {
-	addr uint64
-	line int32
-	text int32 // an index of batch.texts, or plain
-}
-
-// plain is the text of a plain question.
+// plain is the Part of a plain question.
 const plain = -1
 
 // answers are those of a batch.
 type answers struct {
-	list   []answer // by line
-	chunks [][]byte
+	of     []int32  // by line, an index of list
+	list   []answer // in the order of the addresses
+	chunks [][]byte // each has the answers to chunkSize questions of that order
 }
 
-// answer is the bytes of chunks[chunk] that answer the question with an address and a text.
-type answer struct {
-	addr                  uint64
-	text, chunk, from, to int32
+// answer is the bytes of a chunk that answer a question.
+type answer struct{ from, to int32 }
+
+// late is an answer for which there is no room. The answer is made when those before it have been written.
+var late = answer{to: -1}
+
+// text returns the answer with an index of list.
+func (a *answers) text(at int32) (text []byte, isLate bool) {
+	place := a.list[at]
+	if place == late {
+		return nil, true
+	}
+	return a.chunks[at/chunkSize][place.from:place.to], false
 }
 
-// late is the chunk of an answer for which there is no room. It is made when those before it have been written.
-const late = -1
+// bring reads the first byte of the answers to chunkSize lines: the processor waits for the memory of all of them at
+// once, and later for none. The sum of the bytes makes the compiler read.
+func (a *answers) bring(line int) (sum int) {
+	for _, at := range a.of[line:min(line+chunkSize, len(a.of))] {
+		text, _ := a.text(at)
+		if len(text) > 0 {
+			sum += int(text[0])
+		}
+	}
+	return sum
+}
 
 // reset forgets the lines.
 func (b *batch) reset() {
@@ -352,92 +370,84 @@ func (b *batch) reset() {
 
 // add adds a line.
 func (b *batch) add(line []byte, addr func(line []byte) (uint64, bool)) {
-	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(line) > 0 && line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
 	n, isPlain := addr(line)
-	q := question{addr: n, line: int32(len(b.order)), text: plain}
+	text := int32(plain)
 	if !isPlain {
-		q.text = int32(len(b.texts))
+		text = int32(len(b.texts))
 		b.texts = append(b.texts, string(line))
 	}
-	b.order = append(b.order, q)
+	b.order = append(b.order, radix.Item{Key: n, Index: int32(len(b.order)), Part: text})
 }
 
-// asked returns the question with an address and a text.
-func (b *batch) asked(addr uint64, text int32) Question {
-	if text == plain {
-		return Question{Addr: addr, Plain: true}
+// asked returns the question with an index of order.
+func (b *batch) asked(at int32) Question {
+	q := b.order[at]
+	if q.Part == plain {
+		return Question{Addr: q.Key, Plain: true}
 	}
-	return Question{Addr: addr, Line: b.texts[text]}
+	return Question{Addr: q.Key, Line: b.texts[q.Part]}
 }
 
-// sortByAddr sorts list by radix, with the memory of spare, and returns both. Digits that all addresses share, as the
-// upper ones of a program's, cost no pass.
-func sortByAddr(list, spare []question) (sorted, other []question) {
-	const digit = 11 // bits
-	spare = slices.Grow(spare[:0], len(list))[:len(list)]
-	for shift := 0; shift < 64 && len(list) > 1; shift += digit {
-		var next [1 << digit]int32 // by digit: how many there are, then where the next one goes
-		for i := range list {
-			next[list[i].addr>>shift%(1<<digit)]++
-		}
-		if int(next[list[0].addr>>shift%(1<<digit)]) == len(list) {
-			continue
-		}
-		from := int32(0)
-		for i, n := range next {
-			next[i] = from
-			from += n
-		}
-		for _, q := range list {
-			at := &next[q.addr>>shift%(1<<digit)]
-			spare[*at] = q
-			*at++
-		}
-		list, spare = spare, list
-	}
-	return list, spare
+// worker is an Answerer, with memory for what it expects.
+type worker struct {
+	Answerer
+	addrs []uint64
 }
 
-// answer answers the lines, by Answerers of idle or new ones. An answer has the usual number of bytes.
-func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan Answerer, usual int) error {
+// answer answers the lines, by idle workers or new ones. An answer has the usual number of bytes.
+func (b *batch) answer(ctx context.Context, answerer func() Answerer, idle chan *worker, usual int) error {
 	out := b.answers
+	out.of = slices.Grow(out.of[:0], len(b.order))[:len(b.order)]
 	out.list = slices.Grow(out.list[:0], len(b.order))[:len(b.order)]
 	count := (len(b.order) + chunkSize - 1) / chunkSize
 	out.chunks = slices.Grow(out.chunks[:0], count)[:count] // with the memory of earlier answers
 	var size atomic.Int64                                   // of the chunks that have been made
 	return par.For(ctx, runtime.GOMAXPROCS(0), count, func(i int) error {
-		var a Answerer
+		var w *worker
 		select {
-		case a = <-idle:
+		case w = <-idle:
 		default:
-			a = answerer()
+			w = &worker{Answerer: answerer()}
 		}
-		lines := b.order[i*chunkSize : min((i+1)*chunkSize, len(b.order))]
-		dst := slices.Grow(out.chunks[i][:0], (usual+usual/8)*len(lines))
-		room := min(allAnswers-int(size.Load()), mostChunk)
-		last, until := answer{}, uint64(0) // the last answer, and the end of its addresses
-		for _, q := range lines {
-			switch {
-			case q.text == plain && q.addr < until:
-				last.addr = q.addr
-			case len(dst) > room:
-				last, until = answer{addr: q.addr, text: q.text, chunk: late}, 0
-			default:
-				last = answer{addr: q.addr, text: q.text, chunk: int32(i), from: int32(len(dst))}
-				dst, until = a.Answer(dst, b.asked(q.addr, q.text))
-				last.to = int32(len(dst))
-			}
-			if q.text != plain {
-				until = 0 // the answer has its head
-			}
-			out.list[q.line] = last
-		}
-		out.chunks[i] = dst
-		size.Add(int64(len(dst)))
-		a.Rest()
-		idle <- a
+		from, to := i*chunkSize, min((i+1)*chunkSize, len(b.order))
+		dst := slices.Grow(out.chunks[i][:0], (usual+usual/8)*(to-from))
+		out.chunks[i] = b.chunk(w, from, to, dst, min(allAnswers-int(size.Load()), mostChunk))
+		size.Add(int64(len(out.chunks[i])))
+		w.Rest()
+		idle <- w
 		return nil
 	})
+}
+
+// chunk appends the answers to the questions [from, to) to dst, until dst has no room for another one.
+func (b *batch) chunk(w *worker, from, to int, dst []byte, room int) []byte {
+	w.addrs = w.addrs[:0]
+	for _, q := range b.order[from:to] {
+		if q.Part == plain {
+			w.addrs = append(w.addrs, q.Key)
+		}
+	}
+	w.Expect(w.addrs)
+
+	var last answer
+	for at := from; at < to; at++ {
+		q := b.order[at]
+		switch {
+		case at > from && q.Part == plain && b.order[at-1].Part == plain && b.order[at-1].Key == q.Key:
+			// the last answer
+		case len(dst) > room:
+			last = late
+		default:
+			last.from = int32(len(dst))
+			dst = w.Answer(dst, b.asked(int32(at)))
+			last.to = int32(len(dst))
+		}
+		b.answers.of[q.Index], b.answers.list[at] = int32(at), last
+	}
+	return dst
 }
 
 // size returns how many bytes the answers have.

@@ -21,13 +21,14 @@ func rawName(f *lookup.Frame) string {
 	return f.Name
 }
 
-// framesAt appends the frames at an address. Other symbolizers have no names for the slots of procedure linkage tables.
-func framesAt(dst []lookup.Frame, f *lookup.File, addr uint64) []lookup.Frame {
-	frames, _ := f.Frames(dst, addr) // damage is reported when the file is closed
-	if len(frames) > len(dst) && frames[len(dst)].Stub {
-		return dst
+// framesAt returns the frames at an address, in the memory of c. Other symbolizers have no names for the slots of
+// procedure linkage tables.
+func (c *Scratch) framesAt(f *lookup.File, addr uint64) []lookup.Frame {
+	c.frames, _ = c.Sweep.Frames(f, c.frames[:0], addr) // damage is reported when the file is closed
+	if len(c.frames) > 0 && c.frames[0].Stub {
+		return c.frames[:0]
 	}
-	return frames
+	return c.frames
 }
 
 // shownFile returns the path of a source file, or its base name alone.

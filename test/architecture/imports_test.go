@@ -125,11 +125,11 @@ var allowed = map[string][]string{
 	// Formats: bytes or text in, values out.
 	"cfi":                  {"internal/wire", "located"},
 	"emit":                 {"internal/printable", "located"},
-	"lookup":               {"elfx", "elfx/companion", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/gosym", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "limits", "lookup/gsym"},
+	"lookup":               {"elfx", "elfx/companion", "emit", "internal/bounds", "internal/debuginfo", "internal/demangle", "internal/dwarfx", "internal/filename", "internal/gosym", "internal/limitof", "internal/mem", "internal/par", "internal/plt", "internal/radix", "limits", "lookup/gsym"},
 	"lookup/logs":          {"lookup"},
 	"lookup/source":        {"elfx/companion", "internal/printable", "lookup"},
 	"internal/profile":     {"internal/wire", "lookup"},
-	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "internal/smallfile", "lookup"},
+	"internal/symbolizers": {"internal/demangle", "internal/par", "internal/printable", "internal/radix", "internal/smallfile", "lookup"},
 	"lookup/gsym":          {"internal/hashindex", "internal/wire"},
 	"sframe":               {"cfi", "internal/bounds", "internal/limitof", "internal/wire", "limits", "located"},
 
@@ -195,6 +195,7 @@ var allowed = map[string][]string{
 	"located":                 {"internal/printable"},
 	"internal/spool":          {"internal/atomicfile", "internal/mem", "internal/quantity"},
 	"internal/upload":         {"internal/address", "internal/crash", "internal/download", "internal/printable", "internal/quantity", "internal/spool"},
+	"internal/radix":          {},
 	"internal/remote":         {"internal/address", "internal/download", "internal/filecache", "internal/filename", "internal/gunzip", "internal/limitof", "internal/objects", "limits"},
 	"internal/storefiles":     {"internal/atomicfile", "internal/filename", "internal/objects"},
 	"internal/objects":        {"internal/address", "internal/download", "internal/filename"},

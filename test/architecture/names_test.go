@@ -33,7 +33,7 @@ var publicNames = map[string]int{
 	"emit":                 86,
 	"limits":               10,
 	"located":              9,
-	"lookup":               43,
+	"lookup":               46,
 	"lookup/gsym":          19,
 	"lookup/logs":          4,
 	"lookup/source":        27,
