@@ -136,6 +136,9 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 			}
 		}
 	}
+	if string(dst[from:]) == r.Symbol {
+		return dst[:from], false // the line has the offset, too
+	}
 	return dst, len(dst) > from
 }
 

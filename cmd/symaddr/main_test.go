@@ -62,6 +62,7 @@ func TestSymaddr(t *testing.T) {
 		{"", "#1 0x1 (" + path + "+0x12de)\n", "#1 0x1 " + inline + "\n"},
 		{"", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n"},
 		{"", path + "(run+0x6f) [0x1]\n", inline + "\n"},
+		{"", "frame #1: run + 0x6f (0x1 in " + path + ")\n", "frame #1: " + inline + "\n"},
 		{"", path + "(shop::Heavy::~Heavy()+0x5) [0x1]\n", "shop::Heavy::~Heavy() at /symkit/src/cxx.h:25:7\n"},
 		{"FILE", " 3: (shop::Stack<int, 4>::push(int) [clone .isra.0]+0x5) [0x1]\n", " 3: shop::Stack<int, 4>::push(int) at /symkit/src/cxx.h:46:2\n"}, // of both units
 		{"FILE", " ? _ZN4shop12_GLOBAL__N_14bookEi+0x4/0x10\n", " ? _ZN4shop12_GLOBAL__N_14bookEi+0x4/0x10\n"},
@@ -156,6 +157,8 @@ func TestNoDebug(t *testing.T) {
 		want              ran
 	}{
 		{"symaddr", "--mangled " + file + " 40120b", "", ran{0, "40120b: " + name + "\n", "symaddr: warning: " + file + warning}},
+		{"symaddr", "--mangled", path + "(" + name + "+0x1) [0x2]\n", ran{0, path + "(" + name + "+0x1) [0x2]\n", "symaddr: warning: " + path + warning}},
+		{"symaddr", "", path + "(" + name + "+0x1) [0x2]\n", ran{0, "shop::never_called(int)\n", "symaddr: warning: " + path + warning}},
 		{"symaddr", "--mangled", log, ran{0, "#1 0x1 " + name + "\n#2 0x1 " + name + "\n", "symaddr: warning: " + path + warning}},
 		{"addr2line", "-f -e " + file + " 40120b", "", ran{0, name + "\n??:?\n", ""}},
 	} {

@@ -69,11 +69,22 @@ var forms = sync.OnceValue(func() (list []form) {
 
 	// Python's faulthandler: "Binary file \"/usr/bin/python3\", at f+0x1b [0x55d4]"
 	returns(lookup.Relative, `(?P<at>Binary file "(?P<module>[^"]+)", at (?P<symbol>[^+\s]*)\+`+address+` \[0x`+memory+`\])`, "Binary file ")
+	// glibc's, of programs that give their processes titles: "postgres: alice db 127.0.0.1(49204) SELECT(function+0x1b) [0x55d4]",
+	// "/usr/bin/redis-server *:6379(function+0x1b)[0x55d4]"
+	titled := func(name, need string) {
+		returns(lookup.Relative, `(?:^|\s)(?P<at>(?P<module>(?:[^\s()]*/)?`+name+`):? .*\((?P<symbol>[^()+]*)\+`+address+`\) ?\[0x`+memory+`\])`, need, "+0x")
+	}
+	titled(`postgres`, "postgres: ")
+	titled(`(?:redis|valkey|keydb)-server`, "-server ")
+	titled(`(?:redis|valkey|keydb)-sentinel`, "-sentinel ")
 	// glibc's backtrace_symbols: "./app(function+0x1b) [0x40068b]", "./app(+0x1234) [0x55d4]"; of a program that is loaded
 	// where it was linked "./app() [0x40068b]". backtrace_symbols_fd: "./app(+0x1234)[0x55d4]", "./app[0x40068b]".
 	// Xorg: "/usr/lib/xorg/Xorg (function+0x1b) [0x55d4]"; DPDK: "./app (function+0x1b) [55d4]"
 	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]*[^\s():]) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
-	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)(?:\(\) )?\[`+address+`\])\s*$`, "[0x")
+	returns(lookup.Virtual, `(?:^|\s)(?P<at>(?P<module>[^\s()\[\]]+)\(\) \[`+address+`\])`, "() [0x")
+	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)\[`+address+`\])\s*$`, "[0x")
+	// PyTorch: "frame #5: <unknown function> + 0x6a60c9 (0x7efd in /usr/lib/libtorch.so)", "frame #1: f(int) + 0x2a (0x7efd in /usr/lib/libc10.so)"
+	returns(lookup.Relative, `frame #\d+: (?P<at>(?:<unknown function>|(?P<symbol>.+?)) \+ `+address+` \(0x`+memory+` in (?P<module>[^()]+)\))`, "frame #", " + 0x", " in ")
 	// The same with readable names. MySQL: "/usr/sbin/mysqld(f(char const*)+0x1b) [0x55d4]"; Ceph, with FILE: " 3: (f(int)+0x1b) [0x55d4]"
 	returns(lookup.Relative, `(?:^|\s)(?P<at>(?P<module>[^\s()]+)?\((?P<symbol>[^\s()].*?)\+`+address+`\) ?\[0x`+memory+`\])`, "+0x", "(", "[0x")
 	// libexecinfo of the BSDs: "0x201bc3 <main+0x13> at /tmp/app"
