@@ -229,8 +229,9 @@ func (f *File) Symbols(dst []Symbol, name string, n int) []Symbol {
 	return f.source.symbols(dst, name, n)
 }
 
-// Named appends to dst the first n symbols of an ELF file with a readable name, in the order of the symbol table:
-// "Codec::run(int)", or "Codec::run(int) [clone .cold]" for a compiler's copy. The first call demangles all names.
+// Named appends to dst the first n symbols of an ELF file whose name has a version after it: pthread_create@@GLIBC_2.34
+// is one of "pthread_create". If there are none, it appends those with a readable name, in the order of the symbol table:
+// "Codec::run(int)", or "Codec::run(int) [clone .cold]" for a compiler's copy. The first such call demangles all names.
 func (f *File) Named(dst []Symbol, name string, n int) []Symbol {
 	if f.image == nil {
 		return dst

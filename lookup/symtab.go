@@ -237,8 +237,14 @@ func readableName(name string) string {
 	return text
 }
 
-// readable appends the first n symbols with a readable name.
+// readable appends the first n symbols whose name has a version after it, pthread_create@@GLIBC_2.34, or else those with
+// a readable name.
 func (t *symbolTable) readable(dst []Symbol, name string, n int) []Symbol {
+	before := len(dst)
+	dst = t.from(dst, name+"@", n, strings.HasPrefix)
+	if len(dst) > before {
+		return dst
+	}
 	name = strings.ReplaceAll(name, "]"+clone, "") // one mark for each suffix becomes one mark
 	hash := maphash.String(t.seed, name) &^ math.MaxUint32
 	list := t.byReadable()
@@ -325,10 +331,15 @@ func (t *symbolTable) named(dst []Symbol, name string, n int) []Symbol {
 		slices.SortStableFunc(dst[from:], func(a, b Symbol) int { return cmp.Compare(a.Addr, b.Addr) })
 		return dst
 	}
+	return t.from(dst, name, n, func(of, name string) bool { return of == name })
+}
+
+// from appends the first n symbols whose names are, from a name on in the alphabet, like that name, or all if n < 0.
+func (t *symbolTable) from(dst []Symbol, name string, n int, like func(of, name string) bool) []Symbol {
 	list := t.byName()
 	i := sort.Search(len(list), func(i int) bool { return t.of(t.all[list[i]].name) >= name })
 	from := len(dst)
-	for ; i < len(list) && len(dst)-from != n && t.of(t.all[list[i]].name) == name; i++ {
+	for ; i < len(list) && len(dst)-from != n && like(t.of(t.all[list[i]].name), name); i++ {
 		s := t.symbol(&t.all[list[i]])
 		if len(dst) == from || dst[len(dst)-1] != s { // another table may have the same symbol
 			dst = append(dst, s)

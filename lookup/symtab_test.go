@@ -1,6 +1,9 @@
 package lookup
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestLinkage: the linkage name of a function without one in DWARF is that of its symbol. Functions of the same code are
 // aliases, of which the parts for exceptions differ.
@@ -29,6 +32,28 @@ func TestLinkage(t *testing.T) {
 		got := newTable(all, text).linkage(test.start, test.addr)
 		if got != test.want {
 			t.Errorf("%#x from %#x: %q, want %q", test.addr, test.start, got, test.want)
+		}
+	}
+}
+
+// TestVersions: symbols are found by their names without versions.
+func TestVersions(t *testing.T) {
+	text, all := "", []entry(nil)
+	for i, name := range []string{"open@@V_2", "open@V_1", "open64@@V_2", "ope", "_Z4openv@V_1"} {
+		from := uint32(len(text))
+		text += name
+		all = append(all, entry{addr: uint64(i), name: textSpan{from, uint32(len(text))}})
+	}
+	table := newTable(all, text)
+	for name, want := range map[string][]uint64{"open": {0, 1}, "open64": {2}, "ope": nil, "open@V_1": nil, "": nil} {
+		for _, n := range []int{1, 5} {
+			var got []uint64
+			for _, s := range table.readable(nil, name, n) {
+				got = append(got, s.Addr)
+			}
+			if !slices.Equal(got, want[:min(n, len(want))]) {
+				t.Errorf("%s: the first %d are %v, all %v", name, n, got, want)
+			}
 		}
 	}
 }

@@ -83,6 +83,8 @@ var forms = sync.OnceValue(func() (list []form) {
 	returns(lookup.Relative, `(?P<at>(?P<module>[^\s()]*[^\s():]) ?\((?P<symbol>[^()+]*)\+`+address+`\) ?\[(?:0x)?`+memory+`\])`, "+0x", "(", "[")
 	returns(lookup.Virtual, `(?:^|\s)(?P<at>(?P<module>[^\s()\[\]]+)\(\) \[`+address+`\])`, "() [0x")
 	returns(lookup.Virtual, `^(?P<at>(?P<module>[^\s()\[\]]+)\[`+address+`\])\s*$`, "[0x")
+	// The same in Open MPI: "[host:9942] [ 1] ./app[0x40068b]"
+	returns(lookup.Virtual, `\[ ?\d+\] (?P<at>(?P<module>[^\s()\[\]]+)\[`+address+`\])\s*$`, "] ", "[0x")
 	// PyTorch: "frame #5: <unknown function> + 0x6a60c9 (0x7efd in /usr/lib/libtorch.so)", "frame #1: f(int) + 0x2a (0x7efd in /usr/lib/libc10.so)"
 	returns(lookup.Relative, `frame #\d+: (?P<at>(?:<unknown function>|(?P<symbol>.+?)) \+ `+address+` \(0x`+memory+` in (?P<module>[^()]+)\))`, "frame #", " + 0x", " in ")
 	// The same with readable names. MySQL: "/usr/sbin/mysqld(f(char const*)+0x1b) [0x55d4]"; Ceph, with FILE: " 3: (f(int)+0x1b) [0x55d4]"
