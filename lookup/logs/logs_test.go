@@ -122,6 +122,8 @@ func TestFind(t *testing.T) {
 		{"db postgres[972]:         postgres: alice shop 127.0.0.1(49204) SELECT(+0x135c32) [0x561d91460c32]", "postgres  135c32 return"},
 		{"redis-server *:6399(debugCommand+0x26f)[0x55eb0006075f]", "redis-server debugCommand+26f return"},
 		{"/usr/bin/valkey-sentinel 127.0.0.1:26379 [sentinel](+0x7d1ff)[0x55d5e1c3a1ff]", "/usr/bin/valkey-sentinel  7d1ff return"},
+		{" > /tmp/rb/s.stripped() [0x1153]", "/tmp/rb/s.stripped  1153 return virtual"},
+		{" > /usr/lib/x86_64-linux-gnu/libc.so.6(__write+0x10) [0xf8350]", "/usr/lib/x86_64-linux-gnu/libc.so.6 __write+10 return"},
 		{"[vm:09942] [ 1] ./a.out[0x401142]", "./a.out  401142 return virtual"},
 		{"[vm:09965] [12] /tmp/b.out(+0x1155)[0x563b6fcde155]", "/tmp/b.out  1155 return"},
 		{"frame #5: <unknown function> + 0x6a60c9 (0x7efd970910c9 in /opt/torch/lib/libtorch_python.so)", "/opt/torch/lib/libtorch_python.so  6a60c9 return"},
