@@ -127,11 +127,17 @@ func (c *cli) serve(ctx context.Context) error {
 		}
 		opt.Debuginfod = client
 	}
+	_, missing := os.Stat(c.Store)
 	handler, err := serve.New(ctx, c.Store, opt)
 	if err != nil {
 		return err
 	}
 	defer handler.Close()
+	store := c.Store
+	_, made := os.Stat(store)
+	if missing != nil && made == nil {
+		store = "the new store " + store // the path may be a mistake
+	}
 
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	scheme := "http"
@@ -146,7 +152,7 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", c.Listen, err)
 	}
-	command.Line(c.stderr, "symserve: serving %s at %s://%s", c.Store, scheme, listener.Addr())
+	command.Line(c.stderr, "symserve: serving %s at %s://%s", store, scheme, listener.Addr())
 	maintained, end := context.WithCancel(ctx)
 	var maintenance sync.WaitGroup
 	maintenance.Go(func() { handler.Maintain(maintained) })

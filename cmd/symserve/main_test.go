@@ -52,9 +52,9 @@ func TestMessages(t *testing.T) {
 
 // server is a symserve in a process of its own.
 type server struct {
-	cmd *exec.Cmd
-	url string
-	err *bytes.Buffer
+	cmd   *exec.Cmd
+	first string // line of the standard error
+	url   string // in that line
 }
 
 // start runs symserve and waits until it listens.
@@ -66,7 +66,7 @@ func start(t *testing.T, args ...string) *server {
 // startIn runs symserve with more variables.
 func startIn(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
-	s := &server{err: &bytes.Buffer{}}
+	s := &server{}
 	s.cmd = exec.Command(os.Args[0], args...)
 	s.cmd.Env = append(append(os.Environ(), asProgram+"=1"), env...)
 	stderr, err := s.cmd.StderrPipe()
@@ -90,8 +90,8 @@ func startIn(t *testing.T, env []string, args ...string) *server {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, stderr) }()
-	line, _, _ := strings.Cut(string(first), "\n")
-	s.url = line[strings.LastIndexByte(line, ' ')+1:]
+	s.first, _, _ = strings.Cut(string(first), "\n")
+	s.url = s.first[strings.LastIndexByte(s.first, ' ')+1:]
 	return s
 }
 
@@ -217,9 +217,16 @@ func whole(t *testing.T, url string, i int, must bool) {
 	}
 }
 
-// TestStop: SIGTERM ends the program with code 0 after the requests in progress.
+// TestStop: SIGTERM ends the program with code 0 after the requests in progress. A store that does not exist is made.
 func TestStop(t *testing.T) {
-	s := start(t, t.TempDir())
+	store := filepath.Join(t.TempDir(), "store")
+	s := start(t, store)
+	if want := "symserve: serving the new store " + store + " at " + s.url; s.first != want {
+		t.Errorf("%q, want %q", s.first, want)
+	}
+	if s := start(t, store); s.first != "symserve: serving "+store+" at "+s.url {
+		t.Errorf("%q", s.first)
+	}
 	resp, err := http.Get(s.url + "/__version__")
 	if err != nil {
 		t.Fatal(err)
