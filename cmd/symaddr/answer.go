@@ -123,11 +123,13 @@ func (a *answerer) place(dst []byte, f *lookup.File, r *logs.Reference) ([]byte,
 	a.addrs = addresses(a.addrs[:0], f, r)
 	from := len(dst)
 	for i, addr := range a.addrs {
-		if r.Return && addr > 0 {
-			addr--
-		}
 		at := len(dst)
-		dst = a.calls(dst, f, addr)
+		if r.Return && addr > 0 {
+			dst = a.calls(dst, f, addr-1)
+		}
+		if len(dst) == at { // not a return address, or that of a signal's handler, before which there is no call
+			dst = a.calls(dst, f, addr)
+		}
 		if i > 0 { // the function of a header has one place, and a symbol for each unit
 			same := bytes.Equal(dst[from:at], dst[at:])
 			dst = dst[:at]

@@ -62,6 +62,7 @@ func TestSymaddr(t *testing.T) {
 		{"", "#1 0x1 (" + path + "+0x12de)\n", "#1 0x1 " + inline + "\n"},
 		{"", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n", "#1 0x1 (" + path + "+0x12de) (BuildId: 0badcafe)\n"},
 		{"", path + "(run+0x6f) [0x1]\n", inline + "\n"},
+		{"", path + "(+0x1510) [0x1]\n", "_start\n"}, // no call is before
 		{"", "frame #1: run + 0x6f (0x1 in " + path + ")\n", "frame #1: " + inline + "\n"},
 		{"", path + "(shop::Heavy::~Heavy()+0x5) [0x1]\n", "shop::Heavy::~Heavy() at /symkit/src/cxx.h:25:7\n"},
 		{"FILE", " 3: (shop::Stack<int, 4>::push(int) [clone .isra.0]+0x5) [0x1]\n", " 3: shop::Stack<int, 4>::push(int) at /symkit/src/cxx.h:46:2\n"}, // of both units
