@@ -295,11 +295,7 @@ func (s *sorter) next() (block []byte, ok bool) {
 func (s *sorter) add(b *batch, block []byte) {
 	b.bytes += len(block)
 	for len(block) > 0 {
-		line, rest, ended := block, block[len(block):], false
-		end := bytes.IndexByte(block, '\n')
-		if end >= 0 {
-			line, rest, ended = block[:end], block[end+1:], true
-		}
+		line, rest, ended := bytes.Cut(block, []byte{'\n'})
 		room := maxLine - len(s.rest)
 		if len(line) > room && s.q.Split {
 			rest, ended = block[room:], true
