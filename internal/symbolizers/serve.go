@@ -17,7 +17,7 @@ import (
 // where no more input is there; a file fills batches up to their limit. The lines of a batch are answered in the
 // order of their addresses, since what is known of near addresses is near in memory. Answers are written in the order of
 // the lines. Four steps work at the same time: a reader reads blocks, a sorter makes batches of them, Serve answers, and a
-// writer writes.
+// writer writes. As long as few lines come at once, one goroutine takes all steps: waking the others takes longer.
 
 // Questions say how lines are answered.
 type Questions struct {
@@ -65,6 +65,9 @@ const (
 	mostChunk   = 2 << 20
 )
 
+// fewBytes is how many bytes at once are few lines.
+const fewBytes = 1 << 9
+
 // batchCount is the number of batches: one for each step but that of the reader. Two of them have answers.
 const (
 	batchCount   = 3
@@ -77,20 +80,24 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 	stop := make(chan struct{})
 	defer close(stop)
 	r := &reader{in: in, blocks: make(chan []byte, mostBlocks), done: make(chan []byte, mostBlocks+2), stop: stop}
-	go r.run()
 	s := &sorter{reader: r, q: q, batches: make(chan *batch), free: make(chan *batch, batchCount), stop: stop}
 	s.most.Store(1)
 	for range batchCount {
 		s.free <- &batch{}
 	}
-	go s.run()
 	w := &writer{ctx: ctx, out: out, q: q, batches: make(chan *batch), free: s.free, answers: make(chan *answers, answersCount), ended: make(chan struct{})}
 	for range answersCount {
 		w.answers <- &answers{}
 	}
-	go w.run()
+	more, err := s.few(ctx, w)
+	if !more {
+		return err
+	}
 
-	err := s.answer(ctx, w)
+	go r.run()
+	go s.run()
+	go w.run()
+	err = s.answer(ctx, w)
 	close(w.batches)
 	<-w.ended
 	err = cmp.Or(err, w.err)
@@ -101,6 +108,43 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, q Questions) error 
 		return ctx.Err()
 	}
 	return r.err
+}
+
+// few answers lines on this goroutine, as long as few come at once. more: then many came, which are the reader's first
+// block.
+func (s *sorter) few(ctx context.Context, w *writer) (more bool, err error) {
+	b, memory := <-s.free, <-w.answers
+	defer func() { s.free <- b; w.answers <- memory }()
+	idle := make(chan *worker, runtime.GOMAXPROCS(0))
+	block := make([]byte, blockSize)
+	for {
+		n, ended := s.in.Read(block)
+		if n > fewBytes && ended == nil {
+			s.blocks <- block[:n]
+			return true, nil
+		}
+		b.reset()
+		s.add(b, block[:n])
+		if ended == io.EOF && len(s.rest) > 0 {
+			b.add(s.rest, s.q.Addr)
+		}
+		if len(b.order) > 0 {
+			b.answers = memory
+			b.order, s.spare = radix.Sort(b.order, s.spare)
+			err = b.answer(ctx, s.q.Answerer, idle, 0)
+			if err == nil {
+				err = w.write(b)
+			}
+		}
+		switch {
+		case err != nil:
+			return false, err
+		case ended == io.EOF:
+			return false, ctx.Err()
+		case ended != nil:
+			return false, ended
+		}
+	}
 }
 
 // answer answers batches until their end, or that of the writer.

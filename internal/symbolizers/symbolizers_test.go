@@ -224,11 +224,15 @@ func TestServe(t *testing.T) {
 		Addr:     func(line []byte) (uint64, bool) { n, _ := strconv.ParseUint(string(line), 10, 64); return n, false },
 		Answerer: each(func(dst []byte, line string) []byte { return append(append(append(dst, '<'), line...), '>') }),
 	}
-	for _, most := range []int{1 << 20, 4095} {
+	pieces := func(text string, most int) io.Reader { return &pieces{strings.NewReader(text), most} }
+	for name, r := range map[string]io.Reader{
+		"large pieces": pieces(in.String(), 1<<20), "pieces of 4,095 bytes": pieces(in.String(), 4095), "few lines at once": pieces(in.String(), 100),
+		"few lines, then many": io.MultiReader(pieces(in.String()[:1001], 100), pieces(in.String()[1001:], 1<<20)),
+	} {
 		var out bytes.Buffer
-		err := symbolizers.Serve(t.Context(), &pieces{strings.NewReader(in.String()), most}, &out, q)
+		err := symbolizers.Serve(t.Context(), r, &out, q)
 		if err != nil || out.String() != want.String() {
-			t.Errorf("pieces of %d bytes: %v, %d bytes, want %d", most, err, out.Len(), want.Len())
+			t.Errorf("%s: %v, %d bytes, want %d", name, err, out.Len(), want.Len())
 		}
 	}
 }
