@@ -59,8 +59,9 @@ const (
 // Stream is Data for a consumer that reads the bytes while the section is still
 // being inflated into the buffers that slide returns, and needs each byte only for
 // a short time. If Stream fails, the consumer must discard all bytes. Stream keeps
-// nothing: a later Data inflates the section again.
-func (s *Section) Stream(slide Slide) error {
+// nothing: a later Data inflates the section again. With more than one job, Stream uses
+// two processors.
+func (s *Section) Stream(jobs int, slide Slide) error {
 	return s.file.do(func() error {
 		p, err := s.packing()
 		if err != nil {
@@ -72,7 +73,7 @@ func (s *Section) Stream(slide Slide) error {
 		d := newDropper(s)
 		at := 0 // section offset of the buffer
 		var a ahead
-		err = inflate.ZlibSliding(int(p.size), p.body, func(buf []byte, done int) ([]byte, int) {
+		err = inflate.ZlibSliding(int(p.size), p.body, jobs, func(buf []byte, done int) ([]byte, int) {
 			d.consumed(at+done, int(p.size))
 			next, kept := slide(buf, done)
 			at += done - kept

@@ -157,7 +157,7 @@ func TestStreams(t *testing.T) {
 			continue
 		}
 		var got []byte
-		err := s.Stream(func(buf []byte, done int) ([]byte, int) {
+		err := s.Stream(1, func(buf []byte, done int) ([]byte, int) {
 			if buf == nil {
 				buf = make([]byte, len(sample))
 			}
@@ -203,14 +203,14 @@ func TestStream(t *testing.T) {
 		at += done - kept
 		return next, kept
 	}
-	if err := f.Section(".debug_info").Stream(slide); err != nil || at == 0 || slides < 4 {
+	if err := f.Section(".debug_info").Stream(1, slide); err != nil || at == 0 || slides < 4 {
 		t.Errorf("%d slides, the last buffer at %d, %v", slides, at, err)
 	}
 	if data, err := f.SectionData(".debug_info"); !bytes.Equal(data, big) || err != nil {
 		t.Errorf("then %d bytes, %v", len(data), err)
 	}
 	at = 0
-	err := f.Section(".debug_types").Stream(slide)
+	err := f.Section(".debug_types").Stream(1, slide)
 	if !errors.Is(err, ErrCompression) {
 		t.Errorf("half a stream: %v", err)
 	}

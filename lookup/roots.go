@@ -46,7 +46,7 @@ func (x *module) openStream(ctx context.Context, f *elfx.File, code dwarfx.CodeM
 		return false, nil
 	}
 
-	x.stream = startStream(info, int(size))
+	x.stream = startStream(info, int(size), x.opt.Jobs)
 	s := debuginfo.Header(f, uint64(f.Size()), x.opt.Limits)
 	s.Abbrev = abbrev
 	errs, err := debuginfo.Read(ctx, max(x.opt.Jobs-1, 1), f, debuginfo.SectionsOf(&s), "")

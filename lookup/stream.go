@@ -25,11 +25,11 @@ type stream struct {
 var leastStreamed, streamStep = 16 << 20, 2 << 20
 
 // startStream starts to inflate a section. The caller closes the stream.
-func startStream(s *elfx.Section, size int) *stream {
+func startStream(s *elfx.Section, size, jobs int) *stream {
 	x := &stream{buffer: mem.NewBuffer(size)}
 	x.more.L = &x.mu
 	go func() {
-		err := s.Stream(func(buf []byte, done int) (next []byte, kept int) {
+		err := s.Stream(jobs, func(buf []byte, done int) (next []byte, kept int) {
 			if x.stop.Load() {
 				return nil, 0
 			}

@@ -2,9 +2,18 @@ package inflate
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"symkit/located"
 )
+
+// section is the name of the compressed bytes in errors.
+const section = "zlib stream"
+
+// chunk is how many bytes are inflated between two reports of progress: enough to make
+// reports cheap, and so few that the bytes are still in the second-level cache when
+// their checksum is computed.
+const chunk = 256 << 10
 
 // decoder is the state of one stream.
 //
@@ -40,6 +49,15 @@ func (d *decoder) reset(dst []byte, size int, src []byte, slide Slide) {
 	d.final, d.sum = 0, 1
 }
 
+// decoders holds decoders for their tables, which are about 42 KiB.
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// free returns the decoder to the pool, which must not keep the caller's memory alive.
+func (d *decoder) free() {
+	d.reset(nil, 0, nil, nil)
+	decoders.Put(d)
+}
+
 // slideOn reports dst[:out] as final and continues in the buffer that slide returns.
 func (d *decoder) slideOn() {
 	if d.slide == nil {
@@ -59,6 +77,16 @@ func (d *decoder) fail(at int, err error) error {
 
 // pos returns the offset in src of the byte that has the next bit.
 func (d *decoder) pos() int { return d.in - int(d.count+7)/8 }
+
+// bit returns the offset in src of the next bit, in bits.
+func (d *decoder) bit() int { return 8*d.in - int(d.count) }
+
+// seek continues at a bit of src.
+func (d *decoder) seek(bit int) {
+	d.in, d.bits, d.count = bit/8, 0, 0
+	d.refill()
+	d.drop(uint(bit % 8))
+}
 
 // refill puts whole bytes of src into bits until there are at least 56 bits, or all
 // that are left.
@@ -114,27 +142,13 @@ func (d *decoder) rewind(n uint) {
 	d.drop(-back & 7)
 }
 
-// blocks decodes all blocks (RFC 1951 §3.2.3) and reports the rest of the output.
-func (d *decoder) blocks() error {
+// blocks decodes all blocks (RFC 1951 §3.2.3) and reports the rest of the output. It calls
+// before in front of each block.
+func (d *decoder) blocks(before func()) error {
 	for last := false; !last; {
-		d.refill()
-		at := d.pos()
-		header, err := d.take(3)
-		if err != nil {
-			return err
-		}
-
-		last = header&1 != 0
-		switch header >> 1 {
-		case 0:
-			err = d.stored()
-		case 1:
-			err = d.fixedBlock()
-		case 2:
-			err = d.dynamicBlock()
-		default:
-			err = d.fail(at, ErrBlockType)
-		}
+		before()
+		var err error
+		last, err = d.block()
 		if err != nil {
 			return err
 		}
@@ -142,6 +156,28 @@ func (d *decoder) blocks() error {
 
 	d.report()
 	return nil
+}
+
+// block decodes a block, and reports whether the block is the last one.
+func (d *decoder) block() (last bool, err error) {
+	d.refill()
+	at := d.pos()
+	header, err := d.take(3)
+	if err != nil {
+		return false, err
+	}
+
+	switch header >> 1 {
+	case 0:
+		err = d.stored()
+	case 1:
+		err = d.fixedBlock()
+	case 2:
+		err = d.dynamicBlock()
+	default:
+		err = d.fail(at, ErrBlockType)
+	}
+	return header&1 != 0, err
 }
 
 // stored copies a block that is not compressed (RFC 1951 §3.2.4).

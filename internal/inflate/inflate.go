@@ -7,13 +7,13 @@
 // The fast path (fast.go) decodes without bounds checks as long as both ends are far
 // away; the slow path (slow.go) checks every bound, decodes near the ends, and is the
 // only one that rejects anything. The state that both share is in decoder.go; the
-// tables are described in huffman.go.
+// tables are described in huffman.go; a second goroutine decodes parts of long streams
+// (part.go).
 package inflate
 
 import (
 	"encoding/binary"
 	"errors"
-	"sync"
 
 	"symkit/located"
 )
@@ -36,14 +36,6 @@ var (
 	ErrTooShort   = errors.New("inflates to less than the stated size")
 )
 
-// section is the name of the compressed bytes in errors.
-const section = "zlib stream"
-
-// chunk is how many bytes are inflated between two reports of progress: enough to make
-// reports cheap, and so few that the bytes are still in the second-level cache when
-// their checksum is computed.
-const chunk = 256 << 10
-
 // Zlib inflates the zlib stream at the start of src into dst, which the stream must
 // fill exactly. The Adler-32 is verified. Bytes of src after the stream are ignored, as
 // by debug/elf, zlib and elfutils: some writers pad the section.
@@ -58,9 +50,9 @@ const chunk = 256 << 10
 // truncated. dst is then partly written.
 func Zlib(dst, src []byte, progress func(done int)) error {
 	if progress == nil {
-		return inflate(dst, len(dst), src, nil)
+		return inflate(dst, len(dst), src, 1, nil)
 	}
-	return inflate(dst, len(dst), src, func(buf []byte, done int) ([]byte, int) {
+	return inflate(dst, len(dst), src, 1, func(buf []byte, done int) ([]byte, int) {
 		progress(done)
 		return buf, done
 	})
@@ -90,34 +82,40 @@ const maxStored = 1<<16 - 1
 // ZlibSliding is Zlib for a consumer that does not need all of the output at the same
 // time. The output, of size bytes, is written into the buffers that slide returns. The
 // stream may still turn out to be damaged after the last call of slide.
-func ZlibSliding(size int, src []byte, slide Slide) error {
+//
+// With more than one job, a second goroutine decodes parts of a long stream (part.go). That
+// changes neither output nor errors.
+func ZlibSliding(size int, src []byte, jobs int, slide Slide) error {
 	dst, _ := slide(nil, 0)
-	return inflate(dst, size, src, slide)
+	return inflate(dst, size, src, jobs, slide)
 }
 
 // inflate inflates a stream of size bytes into dst, and then into the buffers that slide
 // returns.
-func inflate(dst []byte, size int, src []byte, slide Slide) error {
+func inflate(dst []byte, size int, src []byte, jobs int, slide Slide) error {
 	if err := checkHeader(src); err != nil {
 		return err
 	}
 
 	chooseLoops()
 	d := decoders.Get().(*decoder)
-	defer decoders.Put(d)
+	defer d.free()
 	d.reset(dst, size, src, slide)
-	defer d.reset(nil, 0, nil, nil) // the pool must not keep the caller's memory alive
 
-	if err := d.blocks(); err != nil {
+	before := func() {}
+	if jobs > 1 {
+		p := newPart(d)
+		defer p.free()
+		before = func() { p.take(d) }
+	}
+
+	if err := d.blocks(before); err != nil {
 		return err
 	}
 
 	// All blocks are decoded.
 	return d.trailer()
 }
-
-// decoders holds decoders for their tables, which are about 42 KiB.
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // headerSize is CMF and FLG (RFC 1950 §2.2).
 const headerSize = 2

@@ -15,6 +15,7 @@ import (
 // checks the arguments that it gets.
 type slider struct {
 	rnd   *rand.Rand
+	jobs  int
 	least bool   // no buffer is larger, and nothing more is kept, than has to be
 	plain []byte // what is to come
 	size  int
@@ -81,7 +82,7 @@ func (x *slider) slide(buf []byte, done int) ([]byte, int) {
 // inflate inflates src, checks the buffers that were left, and returns the error of the
 // stream.
 func (x *slider) inflate(src []byte) error {
-	err := ZlibSliding(x.size, src, x.slide)
+	err := ZlibSliding(x.size, src, x.jobs, x.slide)
 	for _, b := range x.left {
 		if !bytes.Equal(b.buf[:len(b.was)], b.was) {
 			x.errorf("a buffer of %d bytes was written to when it was left", len(b.buf))
@@ -134,7 +135,7 @@ func TestSliding(t *testing.T) {
 func TestSlidingInPlace(t *testing.T) {
 	plain := sample(2_000_000)
 	buf, got := make([]byte, Window+Space), 0
-	err := ZlibSliding(len(plain), deflate(t, plain, 6), func(old []byte, done int) ([]byte, int) {
+	err := ZlibSliding(len(plain), deflate(t, plain, 6), 1, func(old []byte, done int) ([]byte, int) {
 		if old == nil {
 			return buf, 0
 		}

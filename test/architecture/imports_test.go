@@ -178,7 +178,7 @@ var allowed = map[string][]string{
 	"internal/gunzip":         {},
 	"internal/packing":        {"internal/gunzip"},
 	"internal/limitof":        {},
-	"internal/inflate":        {"located"},
+	"internal/inflate":        {"internal/mem", "located"},
 	"internal/mem":            {"internal/crash"},
 	"internal/crash":          {},
 	"internal/page":           {"internal/printable", "internal/quantity"},

@@ -55,7 +55,7 @@ var shapes = map[string]int{
 	"internal/demangle/dlang.parser methods": 41,
 	"internal/demangle/swift.Reader methods": 121,
 	"internal/standin.rustFlags fields":      24,
-	"internal/inflate":                       6,
+	"internal/inflate":                       5,
 	"sframe.FDE fields":                      20,
 	"walk":                                   8,
 	"walk.Facts fields":                      19,

@@ -65,7 +65,7 @@ type inflater struct {
 func (x *inflater) run() error {
 	defer close(x.out)
 	done := 0
-	err := x.section.Stream(func(buf []byte, n int) (next []byte, kept int) {
+	err := x.section.Stream(1, func(buf []byte, n int) (next []byte, kept int) {
 		done = n
 		if buf == nil {
 			x.use(x.first(), 0)

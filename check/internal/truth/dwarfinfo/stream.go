@@ -71,7 +71,7 @@ func (d *Info) send(ctx context.Context, flow chan<- *Unit) (damage, err error) 
 		return d.sendUnits(ctx, flow, len(d.info)), nil
 	}
 
-	err = d.file.Section(".debug_info").Stream(func(_ []byte, done int) ([]byte, int) {
+	err = d.file.Section(".debug_info").Stream(1, func(_ []byte, done int) ([]byte, int) {
 		damage = cmp.Or(damage, d.sendUnits(ctx, flow, done))
 		return d.info, done
 	})
