@@ -42,6 +42,7 @@ func newPart(d *decoder) *part {
 	p := &part{src: d.src}
 	if len(p.src) >= 2*partAhead {
 		p.first, p.second = mem.NewBuffer(Window+partSpace), mem.NewBuffer(Window+partSpace)
+		fillWindows(p.first.Bytes(), p.second.Bytes())
 	}
 	p.begin(d)
 	return p
@@ -120,7 +121,6 @@ func (p *part) decode() {
 	a, b := decoders.Get().(*decoder), decoders.Get().(*decoder)
 	defer a.free()
 	defer b.free()
-	fillWindows(p.first.Bytes(), p.second.Bytes())
 
 	// The first block that can be decoded.
 	start := 8 * p.from

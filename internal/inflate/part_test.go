@@ -39,7 +39,7 @@ func TestPart(t *testing.T) {
 	p := newPart(d)
 	defer p.free()
 	taken := 0
-	for last := false; !last; {
+	err := d.blocks(func() {
 		if p.done != nil {
 			<-p.done // so that the parts do not depend on the scheduler
 		}
@@ -48,14 +48,9 @@ func TestPart(t *testing.T) {
 		if d.bit() != at {
 			taken++
 		}
-		var err error
-		last, err = d.block()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if taken < 5 || !bytes.Equal(got, plain) {
-		t.Errorf("%d parts, equal: %v", taken, bytes.Equal(got, plain))
+	})
+	if err != nil || taken < 5 || !bytes.Equal(got, plain) {
+		t.Errorf("%v, %d parts, equal: %v", err, taken, bytes.Equal(got, plain))
 	}
 }
 
